@@ -1,0 +1,5 @@
+"""The one error that a user's file can cause."""
+
+
+class InputError(Exception):
+    """Bad input, in one clear sentence: what is wrong, where, and what to do about it."""
