@@ -154,7 +154,7 @@ class Message:
     unused: str | None = None
     lock: str = ""
     usage: Usage | None = None
-    tags: Mapping[str, Any] = _EMPTY
+    tags: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
     raw: Any = field(default=None, repr=False, compare=False)
 
     @property
