@@ -67,6 +67,7 @@ class Problem:
         remedy: what to do.
         recorded: it is in the recording already; False means the trimming causes it.
         part: the part of the message it is about, where it is about one.
+        places: how many messages it stands for; more than 1 only where it closes a long list.
     """
 
     rule: str
@@ -76,6 +77,7 @@ class Problem:
     remedy: str
     recorded: bool
     part: int | None = None
+    places: int = 1
 
 
 @dataclass(frozen=True, slots=True)
