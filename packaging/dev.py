@@ -11,15 +11,6 @@ alone. Standard library only. Exit codes: 0 done, 1 something failed (one senten
 2 wrong usage; `run` passes on what the program returned.
 """
 
-import sys
-
-MINIMUM = (3, 11)
-if sys.version_info < MINIMUM:  # noqa: UP036 - whoever has an older Python must learn it here
-    sys.exit(
-        "dev.py: STM Inspector needs Python 3.11 or newer, and this is {}.{} ({}); "
-        "start the same command with a newer one.".format(*sys.version_info[:2], sys.executable)
-    )
-
 import argparse
 import ctypes
 import hashlib
@@ -29,9 +20,18 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+MINIMUM = (3, 11)
+# Before anything that an older Python could not read: whoever has one must learn it here.
+if sys.version_info < MINIMUM:
+    sys.exit(
+        "dev.py: STM Inspector needs Python 3.11 or newer, and this is {}.{} ({}); "
+        "start the same command with a newer one.".format(*sys.version_info[:2], sys.executable)
+    )
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -49,7 +49,7 @@ class Failure(Exception):
 
 
 class Library(NamedTuple):
-    """A shared library that Qt loads, and the Debian packages that may hold it, newest name first."""
+    """A shared library that Qt loads; the Debian packages that may hold it, newest name first."""
 
     soname: str
     packages: tuple[str, ...]
