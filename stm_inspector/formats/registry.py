@@ -1,0 +1,154 @@
+"""The formats there are, and which of them a file is."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from stm_inspector.conversation.edit import Edit
+from stm_inspector.conversation.errors import InputError
+from stm_inspector.conversation.model import Conversation
+from stm_inspector.formats.base import Entry, Format, Opened
+from stm_inspector.formats.document import Document, read_document
+
+
+@cache
+def all_formats() -> tuple[Format, ...]:
+    """Every format, in the order in which they are tried: specific before general."""
+    from stm_inspector.formats.openai_chat import OpenAIChat
+
+    return (OpenAIChat(),)
+
+
+def get_format(format_id: str) -> Format:
+    """The format with this id.
+
+    Raises:
+        InputError: there is none.
+    """
+    for known in all_formats():
+        if known.id == format_id:
+            return known
+    raise InputError(f"There is no format {format_id!r}: the formats are {_ids()}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A file that was opened: what it is and which conversations it holds.
+
+    Attributes:
+        path: as the user named it.
+        format: id of the format it is read as.
+        signature: what in the file gave the format away, in words for the user.
+        entries: its conversations; ``default`` is the number of the one to show first.
+    """
+
+    path: str
+    format: str
+    signature: str
+    entries: Sequence[Entry]
+    default: int
+    _opened: Opened
+    _document: Document
+
+    def load(self, number: int | None = None) -> Conversation:
+        """Read conversation ``number`` (0-based; the default one where None).
+
+        Raises:
+            InputError: there is no such conversation, or it cannot be read.
+        """
+        number = self.default if number is None else number
+        if not 0 <= number < len(self.entries):
+            raise InputError(
+                f"There is no conversation {number} in {self._document.name}: "
+                f"they are numbered 0 to {len(self.entries) - 1}."
+            )
+        try:
+            conversation = self._opened.load(number)
+        except RecursionError:
+            raise InputError(
+                f"{self._document.name} is nested too deeply: no conversation looks like that."
+            ) from None
+        origin = dataclasses.replace(
+            conversation.origin,
+            path=self.path,
+            signature=self.signature,
+            skipped=(*self._document.skipped, *conversation.origin.skipped),
+            notes=(*self._document.notes, *conversation.origin.notes),
+            number=number,
+            count=len(self.entries),
+        )
+        return dataclasses.replace(conversation, origin=origin)
+
+
+def open_file(path: str | os.PathLike[str], format: str | None = None) -> Recording:
+    """Open the file at ``path``, as ``format`` where the user says which it is.
+
+    Raises:
+        InputError: it cannot be read, or holds no conversation.
+    """
+    chosen = get_format(format) if format else None
+    return recording_of(read_document(path), chosen)
+
+
+def recording_of(document: Document, chosen: Format | None = None) -> Recording:
+    """The conversations of a document.
+
+    Raises:
+        InputError: it holds none.
+    """
+    try:
+        signature = f"read as {chosen.id} because you said so" if chosen else ""
+        if chosen is None:
+            chosen, signature = _detect(document)
+        opened = chosen.open(document)
+    except RecursionError:
+        raise InputError(
+            f"{document.name} is nested too deeply: no conversation looks like that."
+        ) from None
+    return Recording(
+        document.path, chosen.id, signature, opened.entries, opened.default, opened, document
+    )
+
+
+def write(conversation: Conversation, edit: Edit, *, reply_tokens: int = 4096) -> str:
+    """The whole text of a file that holds what ``edit`` leaves of ``conversation``.
+
+    Args:
+        reply_tokens: ``max_tokens`` of a request that has to be made up for the occasion.
+
+    Raises:
+        InputError: nothing would be left in it, or the conversation was not read from a file.
+    """
+    if conversation.source is None:
+        raise InputError("This conversation was not read from a file: it cannot be exported.")
+    return get_format(conversation.format).write(conversation, edit, reply_tokens=reply_tokens)
+
+
+def _detect(document: Document) -> tuple[Format, str]:
+    for known in all_formats():
+        signature = known.detect(document)
+        if signature is not None:
+            return known, signature
+    raise InputError(
+        f"{document.name} is JSON, but no conversation that is known here: it holds "
+        f"{_description(document)}; the formats are {_ids()}, and --format chooses one."
+    )
+
+
+def _description(document: Document) -> str:
+    first = document.records[0].value
+    many = len(document.records)
+    what = f"{many} records, the first of them " if many > 1 else ""
+    if isinstance(first, dict):
+        keys = ", ".join(repr(str(key)[:40]) for key in list(first)[:6])
+        more = " and others" if len(first) > 6 else ""
+        return f"{what}an object with the keys {keys}{more}" if keys else f"{what}an empty object"
+    return f"{what}a list of {len(first)} elements"
+
+
+def _ids() -> str:
+    return ", ".join(known.id for known in all_formats())

@@ -1,0 +1,352 @@
+"""What the formats that are request bodies of an API have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from stm_inspector.conversation.edit import Edit
+from stm_inspector.conversation.errors import InputError
+from stm_inspector.conversation.model import (
+    Conversation,
+    Message,
+    Origin,
+    Part,
+    Role,
+    Skipped,
+    Usage,
+)
+from stm_inspector.formats.base import Entry, Format, Opened
+from stm_inspector.formats.calls import Call, calls_of, node_at
+from stm_inspector.formats.document import Document, Node, elements, member, opened, parse
+from stm_inspector.formats.edits import EditsByMessage, MessageEdit, in_order
+from stm_inspector.formats.rewrite import Changes, Path, dumps, join, rewrite, verbatim
+
+Piece = tuple[Path, Part]
+"""A part and its place in the message it was read from."""
+
+ROLES = {
+    "system": Role.SYSTEM,
+    "developer": Role.DEVELOPER,
+    "user": Role.USER,
+    "assistant": Role.ASSISTANT,
+    "tool": Role.TOOL,
+    "function": Role.TOOL,
+}
+"""The files' words for who speaks, and ours."""
+
+_TAGS = frozenset(("metadata", "importance", "priority", "sticky", "pinned", "source", "tags"))
+"""Members of a message that harnesses put marks in."""
+
+_USER_IDS: tuple[Path, ...] = (("metadata", "user_id"), ("user",), ("safety_identifier",))
+"""Members of a body that name a person; a body that comes out of a log is written without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a format found in a response: the message as JSON text, and what it cost."""
+
+    message: str
+    usage: Usage | None = None
+    model: str | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a message stands: in the member ``field`` of the body, or in the message list.
+
+    ``place`` is its element of the list; None for a member of the body or an added message.
+    """
+
+    text: str
+    node: Node
+    field: str | None = None
+    place: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WireSource:
+    """The text that a conversation was read from, for writing it again.
+
+    ``body`` and ``messages`` are None where the file has none; ``lines``: a message a line.
+    """
+
+    text: str
+    spots: tuple[Spot, ...]
+    body: Node | None = None
+    messages: Node | None = None
+    lines: bool = False
+    wrapped: bool = False
+
+
+class WireFormat(Format):
+    """A request body, a list of messages, or a log of requests and responses of one API."""
+
+    fields: tuple[str, ...] = ()
+    """Members of the body that become messages of their own before all others, in order."""
+
+    without_tools: tuple[str, ...] = ()
+    """Members of the body that the API refuses where there are no tools."""
+
+    @abstractmethod
+    def sign(self, call: Call) -> str | None:
+        """What in ``call`` speaks for this API, or None."""
+
+    @abstractmethod
+    def pieces(self, raw: dict[str, Any]) -> list[Piece]:
+        """The parts of a message and where in it they stand."""
+
+    @abstractmethod
+    def field_pieces(self, field: str, value: Any) -> list[Piece]:
+        """The parts of a member of the body that becomes a message."""
+
+    @abstractmethod
+    def response(self, text: str, node: Node) -> Response | None:
+        """The message in a response, or None where it holds none (an error)."""
+
+    @abstractmethod
+    def thinking(self, body: dict[str, Any]) -> bool | None:
+        """Whether the request switches thinking on."""
+
+    @abstractmethod
+    def replaced(self, raw: dict[str, Any], text: str) -> Changes:
+        """The changes to a message that make ``text`` its whole content."""
+
+    @abstractmethod
+    def result_changes(self, raw: dict[str, Any], path: Path, text: str) -> Changes:
+        """The changes that make ``text`` the content of the tool result at ``path``."""
+
+    @abstractmethod
+    def dropped(self, raw: dict[str, Any], pieces: Sequence[Piece], parts: set[int]) -> Changes:
+        """The changes that take ``parts`` out of a message of which something is left."""
+
+    def finished(self, messages: list[Message]) -> list[Message]:
+        """The messages with what can only be said once all are read."""
+        return messages
+
+    def detect(self, document: Document) -> str | None:
+        found = [sign for call in calls_of(document) if (sign := self.sign(call))]
+        if not found:
+            return None
+        return found[0] if len(found) == 1 else f"{len(found)} requests, the first: {found[0]}"
+
+    def open(self, document: Document) -> Opened:
+        every = calls_of(document)
+        known = [call for call in every if self.sign(call)]
+        calls = known or every
+        if not calls:
+            raise InputError(
+                f"{document.name} holds no messages: neither a list of them nor a request "
+                f"or response of {self.title}."
+            )
+        entries = tuple(self._entry(number, call) for number, call in enumerate(calls))
+        notes = _notes_on_others(len(document.records), len(every), len(calls), self.title)
+        default = max(entries, key=lambda entry: (entry.messages or 0, -entry.number)).number
+        return Opened(entries, lambda number: self._load(document, calls[number], notes), default)
+
+    def _entry(self, number: int, call: Call) -> Entry:
+        body = call.body_value
+        count = len(call.messages) + sum(bool(body.get(field)) for field in self.fields)
+        count += call.response is not None and "error" not in call.response_value
+        model = body.get("model") or call.response_value.get("model")
+        return Entry(number, _title(call), model if isinstance(model, str) else None, count)
+
+    def _load(self, document: Document, call: Call, notes: Sequence[str]) -> Conversation:
+        source, response, more = self._source(document, call)
+        messages: list[Message] = []
+        spots: list[Spot] = []
+        skipped: list[Skipped] = []
+        for spot in source.spots:
+            value = spot.node.value
+            read = self._read_field(spot) if spot.field else self._read(value, spot.node.line)
+            if isinstance(read, str):
+                skipped.append(Skipped(call.record.line or None, f"messages[{spot.place}] {read}"))
+            elif read is not None:
+                messages.append(read)
+                spots.append(spot)
+        if response is not None:
+            messages[-1] = replace(
+                messages[-1], usage=response.usage, model=response.model, id=response.id
+            )
+        if not messages:
+            reason = f": {skipped[0].reason}" if skipped else ""
+            raise InputError(f"{document.name} holds a request without messages{reason}.")
+        body = call.body_value
+        model = body.get("model") or (response.model if response else None)
+        return Conversation(
+            format=self.id,
+            api=self.id,
+            messages=tuple(self.finished(messages)),
+            model=model if isinstance(model, str) else None,
+            thinking=self.thinking(body) if body else None,
+            origin=Origin(skipped=tuple(skipped), notes=(*notes, *more)),
+            source=replace(source, spots=tuple(spots)),
+        )
+
+    def _source(
+        self, document: Document, call: Call
+    ) -> tuple[WireSource, Response | None, list[str]]:
+        """The places of the messages of ``call``, its response, and notes on it."""
+        text, notes = document.text, []
+        body = messages = None
+        if call.body is not None:
+            body = node_at(text, call.record, call.body)
+        elif call.messages and not call.lines:
+            messages = call.record
+        response, own = None, None
+        if call.response is not None:
+            answered = node_at(text, call.record, call.response)
+            response = self.response(text, answered) if answered else None
+            if response is not None:
+                own = Spot(response.message, parse(response.message).records[0])
+            notes.append(_note_on_response(call, response))
+        if body is not None and call.wrapped:
+            # A log holds credentials beside the body: keep nothing of it but the body.
+            text = text[body.start : body.end]
+            body = parse(text).records[0]
+        spots: list[Spot] = []
+        if body is not None:
+            opened(text, body)
+            messages = member(text, body, "messages")
+            for name in self.fields:
+                node = member(text, body, name)
+                if node is not None and node.value:
+                    spots.append(Spot(text, node, name))
+        if call.lines:
+            spots += [Spot(text, node, place=n) for n, node in enumerate(call.lines)]
+        elif messages is not None:
+            spots += [Spot(text, n, place=i) for i, n in enumerate(elements(text, messages))]
+        if own is not None:
+            spots.append(own)
+        source = WireSource(text, tuple(spots), body, messages, bool(call.lines), call.wrapped)
+        return source, response, notes
+
+    def _read(self, raw: Any, line: int) -> Message | str:
+        """A message, or what is wrong with it."""
+        if not isinstance(raw, dict):
+            return "is no object"
+        word = raw.get("role")
+        role = ROLES.get(word) if isinstance(word, str) else None
+        if role is None:
+            return f"has no role that is known: {str(word)[:40]!r}"
+        name = raw.get("name")
+        marks = raw.keys() & _TAGS
+        return Message(
+            role,
+            tuple([part for _, part in self.pieces(raw)]),
+            source_role=word or "",
+            name=name if isinstance(name, str) else None,
+            line=line or None,
+            tags={mark: raw[mark] for mark in marks} if marks else {},
+            raw=raw,
+        )
+
+    def _read_field(self, spot: Spot) -> Message | None:
+        field = spot.field or ""
+        parts = tuple(part for _, part in self.field_pieces(field, spot.node.value))
+        if not parts:
+            return None
+        shown = "system" if field == "system" else "tools"
+        return Message(
+            Role.SYSTEM, parts, source_role=field, source_field=shown, raw=spot.node.value
+        )
+
+    def write(self, conversation: Conversation, edit: Edit, *, reply_tokens: int) -> str:
+        source: WireSource = conversation.source
+        changes: dict[Path, str | None] = {
+            (spot.field,): None for spot in source.spots if spot.field is not None
+        }
+        pieces: list[tuple[int | None, str]] = []
+        edits = EditsByMessage(edit)
+        for index, added in in_order(edit):
+            if index is None:
+                pieces.append((None, added))
+                continue
+            spot = source.spots[index]
+            written = self._written(spot, edits.of(index))
+            if spot.field is None and written is not None:
+                pieces.append((spot.place, written))
+            elif spot.field is not None and written == verbatim(spot.text, spot.node):
+                del changes[(spot.field,)]
+            elif spot.field is not None:
+                changes[(spot.field,)] = written
+        if not pieces:
+            raise InputError("Nothing is left to export: raise the budget or protect something.")
+        if source.lines:
+            return "\n".join(piece for _, piece in pieces) + "\n"
+        if source.messages is None:
+            return f"[{', '.join(piece for _, piece in pieces)}]"
+        listed = join(source.text, source.messages, pieces)
+        if source.body is None:
+            return listed
+        changes |= self._body_changes(source, changes)
+        return rewrite(source.text, source.body, {**changes, ("messages",): listed})
+
+    def _body_changes(self, source: WireSource, changes: Changes) -> dict[Path, str | None]:
+        more: dict[Path, str | None] = {}
+        body = source.body.value if source.body else {}
+        tools = [name for name in ("tools", "functions") if body.get(name)]
+        if tools and all(changes.get((name,), "") is None for name in tools):
+            more |= dict.fromkeys([(name,) for name in self.without_tools])
+        if source.wrapped:
+            for path in _USER_IDS:
+                if _holds(body, path):
+                    more[path] = None
+        if "choices" in body:
+            # A stored completion: its answer now stands among the messages.
+            more |= dict.fromkeys([("choices",), ("object",), ("usage",), ("id",), ("created",)])
+        return more
+
+    def _written(self, spot: Spot, edit: MessageEdit) -> str | None:
+        """The JSON text of a message under ``edit``; None where nothing is left of it."""
+        raw = spot.node.value
+        if edit.text is not None:
+            if spot.field is not None:
+                return dumps(edit.text)
+            return rewrite(spot.text, spot.node, self.replaced(raw, edit.text))
+        if not edit.results and not edit.gone:
+            return rewrite(spot.text, spot.node, {})
+        pieces = self.field_pieces(spot.field, raw) if spot.field else self.pieces(raw)
+        if edit.gone and len(edit.gone) == len(pieces):
+            return None
+        changes: dict[Path, str | None] = {}
+        for part, new in edit.results.items():
+            if part not in edit.gone:
+                changes |= self.result_changes(raw, pieces[part][0], new)
+        if spot.field:
+            changes |= {pieces[part][0]: None for part in edit.gone}
+        else:
+            changes |= self.dropped(raw, pieces, edit.gone)
+        return rewrite(spot.text, spot.node, changes)
+
+
+def _holds(value: Any, path: Path) -> bool:
+    for key in path:
+        if not isinstance(value, dict) or key not in value:
+            return False
+        value = value[key]
+    return True
+
+
+def _title(call: Call) -> str:
+    return f"line {call.record.line}" if call.record.line > 1 else ""
+
+
+def _note_on_response(call: Call, response: Response | None) -> str:
+    if response is not None and call.body is None:
+        return "This is a response alone: the request it answers is not in this file."
+    if response is not None:
+        return "The last message is the recorded response; it was not part of the request."
+    error = call.response_value.get("error")
+    reason = error.get("message") if isinstance(error, dict) else error
+    return f"The recorded response is an error and holds no message: {str(reason)[:200]}"
+
+
+def _notes_on_others(records: int, every: int, known: int, title: str) -> list[str]:
+    others = max(records, every) - known
+    if others <= 0:
+        return []
+    return [f"{others} records of this file hold no request of {title} and were left out."]
