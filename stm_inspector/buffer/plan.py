@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,6 +159,8 @@ class Plan:
     """The outcome: see ``Decision`` for the per-message arrays.
 
     Attributes:
+        policy, options: id of the policy, and its own settings as they were used (an instance
+            of its settings dataclass).
         decision: what the policy decided.
         zones: uint8[n], a ``Zone`` for each message.
         tokens: int64[n], tokens of each message as recorded.
@@ -171,6 +174,7 @@ class Plan:
     """
 
     policy: str
+    options: Any
     decision: Decision
     zones: NDArray[np.uint8]
     tokens: NDArray[np.int64]

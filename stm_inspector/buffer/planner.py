@@ -1,0 +1,234 @@
+"""Makes plans over one conversation, fast enough for every move of a slider."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import blake2b
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stm_inspector.buffer.budget import tokens_at
+from stm_inspector.buffer.calls import calls_of
+from stm_inspector.buffer.layout import Layout, key_of, lay_out
+from stm_inspector.buffer.outcome import miss, tokens_after, totals_of
+from stm_inspector.buffer.plan import Plan, Verdict
+from stm_inspector.buffer.policies import get_policy
+from stm_inspector.buffer.policies.base import CommonSettings, Policy, Situation, TriggerSettings
+from stm_inspector.buffer.problems import Checker
+from stm_inspector.buffer.reasons import reason_of
+from stm_inspector.buffer.retrieved import recognise
+from stm_inspector.buffer.settings import SettingError, Settings, build
+from stm_inspector.buffer.zones import Mask
+from stm_inspector.conversation.model import Conversation
+from stm_inspector.summaries.extractive import Extractive
+from stm_inspector.summaries.summary import Summariser, Summary
+from stm_inspector.tokens.counts import TokenCounts
+
+UNLIMITED = 10**12
+"""An input budget, in tokens, that no conversation exceeds."""
+
+T = TypeVar("T")
+
+
+class _Cache:
+    """The few most recently used values by key."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._values: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        if key in self._values:
+            self._values.move_to_end(key)
+        else:
+            self._values[key] = make()
+            if len(self._values) > self._size:
+                self._values.popitem(last=False)
+        value: T = self._values[key]
+        return value
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _View:
+    """The conversation up to a call; the whole of it is the view of the last call."""
+
+    conversation: Conversation
+    counts: TokenCounts
+    retrieved: Mask
+
+
+class Planner:
+    """Plans over ``conversation`` under ``counts``.
+
+    What does not depend on the budget is computed once per pins, marks, protection, locks, tail
+    and call, and kept for the last few of them.
+    """
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        counts: TokenCounts,
+        summariser: Summariser = Extractive(),
+    ) -> None:
+        if len(counts.messages) != len(conversation.messages):
+            raise ValueError("the token counts are of another conversation")
+        self.calls = calls_of(conversation)
+        self._conversation = conversation
+        self._counts = counts
+        self._summariser = summariser
+        self._checker = Checker(conversation)
+        self._retrieved = recognise(conversation)
+        self._built = _Cache(64)
+        self._views = _Cache(8)
+        self._layouts = _Cache(16)
+        self._summaries = _Cache(64)
+
+    def plan(self, settings: Settings) -> Plan:
+        """Plan one call.
+
+        Raises:
+            SettingError: an unknown policy, setting or call, or a value that makes no sense.
+        """
+        policy, options, situation = self._prepare(settings)
+        decision = policy.decide(situation, options)
+        layout = situation.layout
+        after = tokens_after(situation.counts, decision)
+        totals = totals_of(situation, decision, after)
+        if totals.over_budget:
+            note = miss(policy, layout, decision, after, totals, situation.budget)
+            decision = replace(decision, notes=(*decision.notes, note))
+        return Plan(
+            policy=policy.id,
+            options=options,
+            decision=decision,
+            zones=layout.zones.shown,
+            tokens=situation.counts.messages,
+            tokens_after=after,
+            exactness=situation.counts.exactness,
+            pinned=layout.pinned,
+            protected=layout.protected,
+            budget=settings.budget,
+            watermark=situation.watermark,
+            target=situation.target,
+            totals=totals,
+            problems=self._checker.check(decision, totals.over_budget),
+            call=self._call(settings),
+            calls=len(self.calls),
+        )
+
+    def reason(self, plan: Plan, index: int) -> str:
+        """Why message ``index`` stays or goes: one sentence, with its lock partners."""
+        return reason_of(self._view(plan.call).conversation, plan, index)
+
+    def survives_from(self, settings: Settings, index: int) -> int | None:
+        """The smallest input budget at which message ``index`` is in the buffer.
+
+        Found by bisection: the message stays at that budget and goes at one token less. None if
+        no budget keeps it.
+        """
+        if not self._stays(settings, index, UNLIMITED):
+            return None
+        goes, stays = -1, UNLIMITED
+        likely = int(self._counts.messages.sum()) + self._counts.overhead
+        if self._stays(settings, index, likely):
+            stays = likely
+        while stays - goes > 1:
+            middle = (goes + stays) // 2
+            if self._stays(settings, index, middle):
+                stays = middle
+            else:
+                goes = middle
+        return stays
+
+    def _stays(self, settings: Settings, index: int, budget: int) -> bool:
+        tried = replace(settings, budget=replace(settings.budget, fixed=budget))
+        policy, options, situation = self._prepare(tried)
+        verdict = policy.decide(situation, options).verdicts[index]
+        return verdict not in (Verdict.EVICT, Verdict.SUMMARISE)
+
+    def _prepare(self, settings: Settings) -> tuple[Policy, CommonSettings, Situation]:
+        policy = get_policy(settings.policy)
+        options = self._options(policy, settings)
+        call = self._call(settings)
+        view = self._view(call)
+        budget = settings.budget.input
+        mark = options.trigger if isinstance(options, TriggerSettings) else settings.watermark
+        situation = Situation(
+            conversation=view.conversation,
+            counts=view.counts,
+            layout=self._layout(settings, options, call, view),
+            budget=budget,
+            watermark=None if mark is None else tokens_at(mark, budget),
+            target=None if settings.target is None else tokens_at(settings.target, budget),
+            summarise=partial(self._summarise, view),
+        )
+        return policy, options, situation
+
+    def _options(self, policy: Policy, settings: Settings) -> CommonSettings:
+        """The policy's settings; the watermark on the budget bar overrides its own trigger."""
+        key = (policy.id, repr(sorted(settings.options.items())))
+        options = self._built.get(key, lambda: build(policy.settings, settings.options))
+        if settings.watermark is not None and isinstance(options, TriggerSettings):
+            return replace(options, trigger=settings.watermark)
+        return options
+
+    def _call(self, settings: Settings) -> int:
+        last = len(self.calls) - 1
+        if settings.call is None:
+            return last
+        if not 0 <= settings.call <= last:
+            raise SettingError(f"there is no call {settings.call}; the calls are 0 to {last}")
+        return settings.call
+
+    def _view(self, call: int) -> _View:
+        if call == len(self.calls) - 1:
+            return self._views.get(
+                call, lambda: _View(self._conversation, self._counts, self._retrieved)
+            )
+        return self._views.get(call, lambda: self._cut(int(self.calls[call])))
+
+    def _cut(self, length: int) -> _View:
+        counts = self._counts
+        starts = counts.part_starts[: length + 1]
+        return _View(
+            replace(self._conversation, messages=self._conversation.messages[:length]),
+            replace(
+                counts,
+                messages=counts.messages[:length],
+                exactness=counts.exactness[:length],
+                parts=counts.parts[: starts[-1]],
+                part_starts=starts,
+            ),
+            self._retrieved[:length],
+        )
+
+    def _layout(
+        self, settings: Settings, options: CommonSettings, call: int, view: _View
+    ) -> Layout:
+        key = key_of(
+            settings.pins,
+            settings.marks,
+            options.protect,
+            locks=options.locks,
+            tail_turns=settings.tail_turns,
+        )
+        return self._layouts.get(
+            (key, call), lambda: lay_out(view.conversation, view.counts, view.retrieved, key)
+        )
+
+    def _summarise(self, view: _View, indices: NDArray[np.int64], max_tokens: int) -> Summary:
+        digest = blake2b(indices.tobytes(), digest_size=16).digest()
+        return self._summaries.get(
+            (digest, max_tokens),
+            lambda: self._summariser.summarise(
+                view.conversation,
+                indices.tolist(),
+                max_tokens=max_tokens,
+                count=view.counts.of_message,
+            ),
+        )

@@ -1,0 +1,164 @@
+"""What a policy is, and what it is given to decide on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stm_inspector.buffer.layout import HELD_REASONS, Layout
+from stm_inspector.buffer.plan import Decision, Inserted, Verdict
+from stm_inspector.buffer.settings import setting
+from stm_inspector.conversation.model import Conversation
+from stm_inspector.summaries.summary import Summary
+from stm_inspector.tokens.counts import TokenCounts
+
+
+class Basis(StrEnum):
+    """How sure we are that a policy does what it is named after."""
+
+    OURS = "ours"
+    VERIFIED = "verified"
+    DOCUMENTED = "documented"
+    REPORTED = "reported"
+
+
+@dataclass(frozen=True, slots=True)
+class CommonSettings:
+    """The settings that every policy has."""
+
+    protect: frozenset[str] = setting(
+        frozenset({"system", "anchor", "current"}),
+        "Zones that are never touched. Empty: the textbook's naive rule.",
+        label="Always keep",
+    )
+    locks: bool = setting(
+        True,
+        "A tool call and all its results stay or go together. Off: the textbook's naive rule, "
+        "which leaves results without their call.",
+        label="Lock groups stay whole",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerSettings(CommonSettings):
+    """Settings of a policy with a watermark of its own; the one on the budget bar overrides it."""
+
+    trigger: float = setting(
+        0.6,
+        "The watermark: the policy acts when the buffer exceeds it. Up to 1 a fraction of the "
+        "budget, above it tokens.",
+        label="Trigger",
+        unit="of budget",
+        low=0,
+    )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Situation:
+    """What a policy decides on: a conversation up to one call, and what is to be met.
+
+    Attributes:
+        conversation, counts: up to the call; every array has its length.
+        layout: zones, protection and lock units.
+        budget: the input budget, in tokens.
+        watermark, target: in tokens, or None where neither the user nor the policy sets one.
+        summarise: (messages to stand for, most tokens) -> their summary.
+    """
+
+    conversation: Conversation
+    counts: TokenCounts
+    layout: Layout
+    budget: int
+    watermark: int | None
+    target: int | None
+    summarise: Callable[[NDArray[np.int64], int], Summary]
+
+    @property
+    def total(self) -> int:
+        """Tokens of the whole request before the policy acts."""
+        return self.layout.total_tokens + self.counts.overhead
+
+
+class Policy(Protocol):
+    """A named rule that turns a situation into a decision. Stateless.
+
+    Attributes:
+        id, title: for the command line, for the picker.
+        idea: heading under which the picker lists it.
+        help: a paragraph: the idea, when it is right, when it is wrong.
+        basis, emulates: whose rule it is; the product and version, or None for our own.
+        settings: the dataclass of its settings, each with its default.
+        uses_budget, uses_watermark, uses_target: what of the budget bar it looks at.
+    """
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def idea(self) -> str: ...
+    @property
+    def help(self) -> str: ...
+    @property
+    def basis(self) -> Basis: ...
+    @property
+    def emulates(self) -> str | None: ...
+    @property
+    def settings(self) -> type[CommonSettings]: ...
+    @property
+    def uses_budget(self) -> bool: ...
+    @property
+    def uses_watermark(self) -> bool: ...
+    @property
+    def uses_target(self) -> bool: ...
+
+    def decide(self, situation: Situation, options: Any) -> Decision:
+        """Decide what happens to each message. ``options`` is an instance of ``settings``."""
+        ...
+
+
+def keep_all(situation: Situation, why: str, notes: tuple[str, ...] = ()) -> Decision:
+    """The decision that changes nothing; ``why`` is the reason for what is not protected."""
+    n = len(situation.conversation.messages)
+    return Decision(
+        verdicts=np.zeros(n, dtype=np.uint8),
+        reason_of=situation.layout.held,
+        reasons=(why, *HELD_REASONS[1:]),
+        notes=notes,
+    )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Loss:
+    """Messages that leave the buffer for one reason."""
+
+    where: NDArray[np.bool_]
+    reason: str
+    verdict: Verdict = Verdict.EVICT
+
+
+def lose(
+    situation: Situation,
+    kept_because: str,
+    *losses: Loss,
+    inserted: tuple[Inserted, ...] = (),
+    notes: tuple[str, ...] = (),
+) -> Decision:
+    """The decision that keeps all but ``losses``; of overlapping ones the last holds.
+
+    Protected messages stay, whatever the masks say.
+    """
+    verdicts = np.zeros(len(situation.conversation.messages), dtype=np.uint8)
+    reason_of = situation.layout.held.copy()
+    for number, loss in enumerate(losses, start=len(HELD_REASONS)):
+        where = loss.where & ~situation.layout.protected
+        verdicts[where] = loss.verdict
+        reason_of[where] = number
+    fired = bool(verdicts.any())
+    reasons = (kept_because, *HELD_REASONS[1:], *(loss.reason for loss in losses))
+    return Decision(verdicts, reason_of, reasons, inserted=inserted, notes=notes, fired=fired)

@@ -1,0 +1,110 @@
+"""The offline summary: the first sentence of each message, by role."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stm_inspector.conversation.model import Conversation, Message, Part, PartKind
+from stm_inspector.summaries.summary import Summary
+
+LINE_CHARACTERS = 160
+"""A longer first sentence is cut."""
+
+ARGUMENT_CHARACTERS = 60
+_LEAST_TOKENS_A_LINE = 4
+_LOOK_AT = 2_000  # characters of a text in which its first sentence is searched
+_SENTENCE_END = re.compile(r"[.!?…](?=\s)|[。！？]")
+
+
+def first_sentence(text: str, most: int = LINE_CHARACTERS) -> str:
+    """The first sentence of ``text``: to the end of its first line that says anything, or to
+    the first full stop; at most ``most`` characters.
+
+    >>> first_sentence("Use the parser. Then test it.")
+    'Use the parser.'
+    """
+    line = _first_line(text)
+    end = _SENTENCE_END.search(line)
+    return _cut(line[: end.end()] if end else line, most)
+
+
+def _first_line(text: str) -> str:
+    lines = (" ".join(line.split()) for line in text[:_LOOK_AT].splitlines())
+    return next((line for line in lines if line), "")
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def _piece(part: Part) -> str:
+    match part.kind:
+        case PartKind.TEXT | PartKind.COMPACTION:
+            return first_sentence(part.text)
+        case PartKind.TOOL_CALL:
+            arguments = _cut(" ".join(part.text[:_LOOK_AT].split()), ARGUMENT_CHARACTERS)
+            return f"called {part.name or 'a tool'}({arguments})"
+        case PartKind.TOOL_RESULT:
+            inner = (first_sentence(item.text) for item in part.parts if item.text)
+            text = _cut(_first_line(part.text), LINE_CHARACTERS) or next(inner, "")
+            failed = "failed: " if part.is_error else ""
+            named = f"result of {part.name}: " if part.name else "result: "
+            return f"{named}{failed}{text or 'nothing'}"
+        case PartKind.IMAGE:
+            return "[image]"
+        case PartKind.DOCUMENT:
+            return f"[document {part.name}]" if part.name else "[document]"
+        case _:
+            return ""
+
+
+def line_of(message: Message) -> str:
+    """One message in one line: its role, and what its parts begin with."""
+    pieces = [piece for piece in map(_piece, message.parts) if piece]
+    return f"{message.role}: {_cut('; '.join(pieces) or '(nothing in words)', 2 * LINE_CHARACTERS)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Extractive:
+    """Takes over the first sentence of each message; needs no model and no network."""
+
+    id: str = "extractive"
+    title: str = "First sentences (offline)"
+
+    def summarise(
+        self,
+        conversation: Conversation,
+        indices: Sequence[int],
+        *,
+        max_tokens: int,
+        count: Callable[[str], int],
+    ) -> Summary:
+        """Summarise the messages ``indices``; see ``Summariser``.
+
+        Where the lines of all of them exceed ``max_tokens``, lines are left out evenly, and the
+        last line says how many.
+        """
+        total = len(indices)
+        lines = min(total, max(1, max_tokens // _LEAST_TOKENS_A_LINE))
+        while True:
+            text = _text(conversation, indices, lines)
+            tokens = count(text)
+            if tokens <= max_tokens or lines == 1:
+                return Summary(text, tokens)
+            lines = max(1, min(lines - 1, int(lines * max_tokens / tokens)))
+
+
+def _text(conversation: Conversation, indices: Sequence[int], lines: int) -> str:
+    total = len(indices)
+    chosen = np.linspace(0, total - 1, lines).round().astype(int).tolist()
+    messages = "message" if total == 1 else "messages"
+    text = [f"[Summary of {total:,} earlier {messages}]"]
+    text += [line_of(conversation.messages[int(indices[at])]) for at in chosen]
+    left_out = total - lines
+    if left_out:
+        text.append(f"… {left_out:,} more {'message' if left_out == 1 else 'messages'}")
+    return "\n".join(text)
