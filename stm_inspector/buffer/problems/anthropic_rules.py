@@ -102,7 +102,7 @@ A10 = Rule(
     ERROR,
     "at most four cache markers",
     'There are {count} cache markers. The API answers: "A maximum of 4 blocks with cache_control '
-    'may be provided. Found {count}."',
+    'may be provided. Found {count}".',
     "Remove cache markers until four are left.",
     "Remove cache markers until four are left.",
     "continue#6937, Anthropic.SDK#50, sub2api#2018",

@@ -46,9 +46,10 @@ class Checker:
         """
         length = len(decision.verdicts)
         recorded = self._of_recording(length)
-        broken = self._search(view_of(self._facts, decision, length, over_budget))
+        view = view_of(self._facts, decision, length, over_budget)
+        by_api = recorded if view.untouched else _search(self._find, view)
         problems: list[Problem] = []
-        for rule, places in broken.items():
+        for rule, places in (by_api | _search(quality.find, view)).items():
             known = _known(places, recorded.get(rule))
             problems += _in_words(self._facts, rule, places, places.codes[~known], recorded=False)
             problems += _in_words(self._facts, rule, places, places.codes[known], recorded=True)
@@ -58,15 +59,11 @@ class Checker:
         if length not in self._recorded:
             if len(self._recorded) >= _LENGTHS_REMEMBERED:
                 del self._recorded[next(iter(self._recorded))]
-            self._recorded[length] = self._search(view_of(self._facts, None, length))
+            everything = view_of(self._facts, None, length)
+            self._recorded[length] = _search(self._find, everything) | _search(
+                quality.find, everything
+            )
         return self._recorded[length]
-
-    def _search(self, view: View) -> dict[Rule, Places]:
-        by_rule: dict[Rule, list[Found]] = {}
-        for found in (*self._find(view), *quality.find(view)):
-            if len(found.messages):
-                by_rule.setdefault(found.rule, []).append(found)
-        return {rule: _merge(founds) for rule, founds in by_rule.items()}
 
 
 def all_rules() -> tuple[Rule, ...]:
@@ -85,6 +82,14 @@ class Places:
 
 def _no_rules(_view: View) -> Iterator[Found]:
     return iter(())
+
+
+def _search(find: Find, view: View) -> dict[Rule, Places]:
+    by_rule: dict[Rule, list[Found]] = {}
+    for found in find(view):
+        if len(found.messages):
+            by_rule.setdefault(found.rule, []).append(found)
+    return {rule: _merge(founds) for rule, founds in by_rule.items()}
 
 
 def _merge(founds: Sequence[Found]) -> Places:
@@ -111,9 +116,8 @@ def _in_words(
     """One problem a message; a last one stands for those beyond ``MAX_LISTED``."""
     starts = np.flatnonzero(np.diff(codes >> _PART_BITS, prepend=-1))
     remedy = rule.recorded_remedy if recorded else rule.remedy
-    ends = np.append(starts[1:], len(codes))
-    for start, end in zip(starts[:MAX_LISTED].tolist(), ends[:MAX_LISTED].tolist(), strict=True):
-        spots = [_place(code) for code in codes[start:end].tolist()]
+    for group in np.split(codes, starts[1 : MAX_LISTED + 1])[: min(len(starts), MAX_LISTED)]:
+        spots = [_place(code) for code in group.tolist()]
         message, part = spots[0]
         text = rule.text.format(ids=_ids(facts, spots), **places.fields)
         index, number = (None if value < 0 else value for value in (message, part))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from stm_inspector.buffer.problems.rule import Ints
 from stm_inspector.conversation.model import Conversation, Message, Part, PartKind, Role
-from stm_inspector.conversation.structure import Place, Structure
+from stm_inspector.conversation.structure import Place
 
 Bools = NDArray[np.bool_]
 SYSTEM, USER, ASSISTANT, TOOL = range(4)
@@ -80,73 +80,125 @@ class Facts:
         return self.conversation.messages[place[0]].parts[place[1]]
 
 
-class _Places:
-    """Lists that one walk over all messages fills."""
+class _Walk:
+    """What one walk over all messages collects, a list per array of ``Facts``."""
 
     def __init__(self) -> None:
         self.empty_texts: list[Place] = []
         self.marked_empty_texts: list[Place] = []
         self.late_results: list[Place] = []
         self.empty_compactions: list[Place] = []
+        self.speaks: list[int] = []
+        self.answers: list[int] = []
+        self.opens_with_thinking: list[int] = []
+        self.thinks: list[int] = []
+        self.signed: list[int] = []
+        self.compacts: list[int] = []
+        self.empty: list[int] = []
+        self.markers: list[int] = []
+
+    def look_at(self, index: int, message: Message) -> None:
+        parts = message.parts
+        if not parts:
+            self.empty.append(index)
+            return
+        if parts[0].kind is PartKind.THINKING:
+            self.opens_with_thinking.append(index)
+        results = 0
+        for number, part in enumerate(parts):
+            kind = part.kind
+            if kind is PartKind.TEXT:
+                if not part.text and part.hidden is None:
+                    self._empty_text((index, number), part, alone=len(parts) == 1)
+            elif kind is PartKind.TOOL_RESULT:
+                results += 1
+                self._result((index, number), part, late=results <= number)
+            elif kind is PartKind.THINKING:
+                self.thinks.append(index)
+                if part.signed:
+                    self.signed.append(index)
+            elif kind is PartKind.COMPACTION:
+                self.compacts.append(index)
+                if not part.text and part.hidden is None:
+                    self.empty_compactions.append((index, number))
+            if part.cache_marker:
+                self.markers.append(index)
+        if message.role is Role.USER and results < len(parts):
+            self.speaks.append(index)
+
+    def _empty_text(self, place: Place, part: Part, *, alone: bool) -> None:
+        """An empty string that is all of a message makes it empty; a block breaks a rule itself."""
+        if alone and not isinstance(part.raw, dict):
+            self.empty.append(place[0])
+        else:
+            (self.marked_empty_texts if part.cache_marker else self.empty_texts).append(place)
+
+    def _result(self, place: Place, part: Part, *, late: bool) -> None:
+        self.markers += [place[0]] * sum(inner.cache_marker for inner in part.parts)
+        if any(
+            inner.kind is PartKind.TEXT and not inner.text and inner.hidden is None
+            for inner in part.parts
+        ):
+            self.empty_texts.append(place)
+        if not part.server:
+            self.answers.append(place[0])
+            if late:
+                self.late_results.append(place)
 
 
 def gather(conversation: Conversation) -> Facts:
     """Walk all messages once."""
     messages, structure = conversation.messages, conversation.structure
-    places = _Places()
+    walk = _Walk()
     for index, message in enumerate(messages):
-        _look_at(index, message, places)
-    links = _links(structure)
-    server = np.array([_server(messages, row) for row in links.tolist()], dtype=bool)
+        walk.look_at(index, message)
+    links = np.array(
+        [(*link.call, *link.result) for link in structure.links], dtype=np.int64
+    ).reshape(-1, 4)
     orphans = _pairs(structure.orphans)
-    server_orphan = np.array([_server(messages, row) for row in orphans.tolist()], dtype=bool)
-    people = (index for index, message in enumerate(messages) if message.by_person)
+    by_server, orphan_of_server = _by_server(messages, links), _by_server(messages, orphans)
+    total = len(messages)
+
+    def flags(indices: list[int]) -> Bools:
+        result = np.zeros(total, dtype=bool)
+        result[indices] = True
+        return result
+
     return Facts(
         conversation=conversation,
         roles=np.array([_ROLE_CODES[message.role] for message in messages], dtype=np.int8),
-        listed=_flags(message.source_field is None for message in messages),
-        speaks=_flags(_speaks(message) for message in messages),
-        answers=_flags(any(_is_answer(part) for part in message.parts) for message in messages),
-        opens_with_thinking=_flags(
-            bool(message.parts) and message.parts[0].kind is PartKind.THINKING
-            for message in messages
-        ),
-        thinks=_flags(_any(message, PartKind.THINKING) for message in messages),
-        signed=_flags(any(part.signed for part in message.parts) for message in messages),
-        compacts=_flags(_any(message, PartKind.COMPACTION) for message in messages),
-        unused=_flags(message.unused is not None for message in messages),
-        empty=_flags(_is_empty(message) for message in messages),
-        markers=np.fromiter(map(_markers, messages), dtype=np.int64, count=len(messages)),
-        links=links[~server] if links.size else links,
-        server_links=links[server] if links.size else links,
+        listed=np.array([message.source_field is None for message in messages], dtype=bool),
+        unused=np.array([message.unused is not None for message in messages], dtype=bool),
+        speaks=flags(walk.speaks),
+        answers=flags(walk.answers),
+        opens_with_thinking=flags(walk.opens_with_thinking),
+        thinks=flags(walk.thinks),
+        signed=flags(walk.signed),
+        compacts=flags(walk.compacts),
+        empty=flags(walk.empty),
+        markers=np.bincount(np.array(walk.markers, dtype=np.int64), minlength=total),
+        links=links[~by_server],
+        server_links=links[by_server],
         duplicates=_duplicates(conversation),
-        orphans=orphans[~server_orphan] if orphans.size else orphans,
-        server_orphans=orphans[server_orphan] if orphans.size else orphans,
+        orphans=orphans[~orphan_of_server],
+        server_orphans=orphans[orphan_of_server],
         unanswered=_pairs(structure.unanswered),
-        empty_texts=_pairs(places.empty_texts),
-        marked_empty_texts=_pairs(places.marked_empty_texts),
-        late_results=_pairs(places.late_results),
-        empty_compactions=_pairs(places.empty_compactions),
+        empty_texts=_pairs(walk.empty_texts),
+        marked_empty_texts=_pairs(walk.marked_empty_texts),
+        late_results=_pairs(walk.late_results),
+        empty_compactions=_pairs(walk.empty_compactions),
         prompt=np.array(list(_prompt(messages)), dtype=np.int64),
-        anchor=next(people, -1),
+        anchor=next((index for index, item in enumerate(messages) if item.by_person), -1),
     )
-
-
-def _flags(values: Iterable[bool]) -> Bools:
-    return np.fromiter(values, dtype=bool)
 
 
 def _pairs(places: Sequence[Place]) -> Ints:
     return np.array(places, dtype=np.int64).reshape(-1, 2)
 
 
-def _links(structure: Structure) -> Ints:
-    rows = [(*link.call, *link.result) for link in structure.links]
-    return np.array(rows, dtype=np.int64).reshape(-1, 4)
-
-
-def _server(messages: Sequence[Message], row: Sequence[int]) -> bool:
-    return messages[row[-2]].parts[row[-1]].server
+def _by_server(messages: Sequence[Message], rows: Ints) -> Bools:
+    """bool[k]: the result at the end of each row is that of a server tool."""
+    return np.array([messages[row[-2]].parts[row[-1]].server for row in rows.tolist()], dtype=bool)
 
 
 def _duplicates(conversation: Conversation) -> Ints:
@@ -164,58 +216,6 @@ def _duplicates(conversation: Conversation) -> Ints:
         if behind:
             rows.append((*same_id[behind - 1], index, number))
     return np.array(rows, dtype=np.int64).reshape(-1, 4)
-
-
-def _speaks(message: Message) -> bool:
-    return message.role is Role.USER and any(
-        part.kind is not PartKind.TOOL_RESULT for part in message.parts
-    )
-
-
-def _is_answer(part: Part) -> bool:
-    return part.kind is PartKind.TOOL_RESULT and not part.server
-
-
-def _any(message: Message, kind: PartKind) -> bool:
-    return any(part.kind is kind for part in message.parts)
-
-
-def _is_empty(message: Message) -> bool:
-    """No content, or an empty string that is not a block of its own (that one is rule A8's)."""
-    parts = message.parts
-    return not parts or (len(parts) == 1 and _is_empty_text(parts[0]) and not _is_block(parts[0]))
-
-
-def _is_block(part: Part) -> bool:
-    return isinstance(part.raw, dict)
-
-
-def _is_empty_text(part: Part) -> bool:
-    return part.kind is PartKind.TEXT and not part.text and part.hidden is None
-
-
-def _markers(message: Message) -> int:
-    return sum(
-        part.cache_marker + sum(inner.cache_marker for inner in part.parts)
-        for part in message.parts
-    )
-
-
-def _look_at(index: int, message: Message, places: _Places) -> None:
-    late = False
-    for number, part in enumerate(message.parts):
-        place = (index, number)
-        if _is_empty_text(part) and _is_block(part):
-            (places.marked_empty_texts if part.cache_marker else places.empty_texts).append(place)
-        elif part.kind is PartKind.COMPACTION and not part.text and part.hidden is None:
-            places.empty_compactions.append(place)
-        elif any(_is_empty_text(inner) for inner in part.parts):
-            places.empty_texts.append(place)
-        if _is_answer(part):
-            if late:
-                places.late_results.append(place)
-        else:
-            late = True
 
 
 def _prompt(messages: Sequence[Message]) -> Iterable[int]:

@@ -36,6 +36,11 @@ class View:
     cleared: frozenset[tuple[int, int]] = frozenset()
     over_budget: int = 0
 
+    @property
+    def untouched(self) -> bool:
+        """The buffer is sent exactly as it was recorded."""
+        return not self.inserted and bool(self.whole[: self.length].all()) and not self.cleared
+
     @cached_property
     def order(self) -> Ints:
         """int64[k], the messages of the list as sent; ``-1 - i`` is ``inserted[i]``."""
