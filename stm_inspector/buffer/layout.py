@@ -36,7 +36,7 @@ class Held(IntEnum):
 
 HELD_REASONS = (
     "Kept",
-    "Kept with the protected message that it is locked to",
+    "Kept with a protected message of its lock group",
     "Middle: protected by your settings",
     "Recent turn: protected by your settings",
     "Current turn: always kept",

@@ -6,11 +6,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import partial
-from hashlib import blake2b
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stm_inspector.buffer.budget import tokens_at
 from stm_inspector.buffer.calls import calls_of
@@ -129,11 +127,13 @@ class Planner:
         """The smallest input budget at which message ``index`` is in the buffer.
 
         Found by bisection: the message stays at that budget and goes at one token less. None if
-        no budget keeps it.
+        no budget keeps it, or if it came after the call that is planned for.
         """
-        if not self._stays(settings, index, UNLIMITED):
+        if index >= self.calls[self._call(settings)] or not self._stays(settings, index, UNLIMITED):
             return None
-        goes, stays = -1, UNLIMITED
+        if self._stays(settings, index, 0):
+            return 0
+        goes, stays = 0, UNLIMITED
         likely = int(self._counts.messages.sum()) + self._counts.overhead
         if self._stays(settings, index, likely):
             stays = likely
@@ -152,6 +152,7 @@ class Planner:
         return verdict not in (Verdict.EVICT, Verdict.SUMMARISE)
 
     def _prepare(self, settings: Settings) -> tuple[Policy, CommonSettings, Situation]:
+        self._check(settings)
         policy = get_policy(settings.policy)
         options = self._options(policy, settings)
         call = self._call(settings)
@@ -163,8 +164,8 @@ class Planner:
             counts=view.counts,
             layout=self._layout(settings, options, call, view),
             budget=budget,
-            watermark=None if mark is None else tokens_at(mark, budget),
-            target=None if settings.target is None else tokens_at(settings.target, budget),
+            watermark=_tokens("watermark", mark, budget),
+            target=_tokens("target", settings.target, budget),
             summarise=partial(self._summarise, view),
         )
         return policy, options, situation
@@ -176,6 +177,17 @@ class Planner:
         if settings.watermark is not None and isinstance(options, TriggerSettings):
             return replace(options, trigger=settings.watermark)
         return options
+
+    def _check(self, settings: Settings) -> None:
+        n = len(self._conversation.messages)
+        for what, indices in (("pin", settings.pins), ("mark", settings.marks)):
+            for index in indices:
+                if not 0 <= index < n:
+                    raise SettingError(f"there is no message {index} to {what}; there are {n:,}")
+        if settings.budget.input < 0:
+            raise SettingError(f"the budget is at least 0 tokens, not {settings.budget.input:,}")
+        if settings.tail_turns < 0:
+            raise SettingError(f"the tail has at least 0 turns, not {settings.tail_turns}")
 
     def _call(self, settings: Settings) -> int:
         last = len(self.calls) - 1
@@ -221,14 +233,22 @@ class Planner:
             (key, call), lambda: lay_out(view.conversation, view.counts, view.retrieved, key)
         )
 
-    def _summarise(self, view: _View, indices: NDArray[np.int64], max_tokens: int) -> Summary:
-        digest = blake2b(indices.tobytes(), digest_size=16).digest()
+    def _summarise(self, view: _View, where: Mask, max_tokens: int) -> Summary:
         return self._summaries.get(
-            (digest, max_tokens),
+            (np.packbits(where).tobytes(), max_tokens),
             lambda: self._summariser.summarise(
                 view.conversation,
-                indices.tolist(),
+                np.flatnonzero(where).tolist(),
                 max_tokens=max_tokens,
                 count=view.counts.of_message,
             ),
         )
+
+
+def _tokens(what: str, mark: float | None, budget: int) -> int | None:
+    """A watermark or target in tokens, or None where it is not set."""
+    if mark is None:
+        return None
+    if not 0 <= mark < UNLIMITED:
+        raise SettingError(f"the {what} is a fraction of the budget or tokens, not {mark}")
+    return tokens_at(mark, budget)

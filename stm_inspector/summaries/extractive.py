@@ -94,7 +94,7 @@ class Extractive:
             text = _text(conversation, indices, lines)
             tokens = count(text)
             if tokens <= max_tokens or lines == 1:
-                return Summary(text, tokens)
+                return Summary(text, tokens, tuple(indices))
             lines = max(1, min(lines - 1, int(lines * max_tokens / tokens)))
 
 

@@ -11,10 +11,11 @@ from stm_inspector.conversation.model import Conversation
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A text that stands for some messages, with its real tokens (as a message of its own)."""
+    """A text that stands for messages, with its real tokens (as a message of its own)."""
 
     text: str
     tokens: int
+    stands_for: tuple[int, ...]
 
 
 class Summariser(Protocol):

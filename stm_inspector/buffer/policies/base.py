@@ -8,14 +8,14 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stm_inspector.buffer.layout import HELD_REASONS, Layout
 from stm_inspector.buffer.plan import Decision, Inserted, Verdict
 from stm_inspector.buffer.settings import setting
+from stm_inspector.buffer.zones import Mask
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.summaries.summary import Summary
-from stm_inspector.tokens.counts import TokenCounts
+from stm_inspector.tokens.counts import Exactness, TokenCounts
 
 
 class Basis(StrEnum):
@@ -67,7 +67,8 @@ class Situation:
         layout: zones, protection and lock units.
         budget: the input budget, in tokens.
         watermark, target: in tokens, or None where neither the user nor the policy sets one.
-        summarise: (messages to stand for, most tokens) -> their summary.
+        summarise: (bool[n]: the messages to stand for, at least one; most tokens) -> their
+            summary. Remembered, so that a drag does not make it again.
     """
 
     conversation: Conversation
@@ -76,12 +77,19 @@ class Situation:
     budget: int
     watermark: int | None
     target: int | None
-    summarise: Callable[[NDArray[np.int64], int], Summary]
+    summarise: Callable[[Mask, int], Summary]
 
     @property
     def total(self) -> int:
         """Tokens of the whole request before the policy acts."""
         return self.layout.total_tokens + self.counts.overhead
+
+    @property
+    def synthetic_exactness(self) -> Exactness:
+        """Of a text that we write and count: a provider has never recorded it."""
+        known = self.counts.exactness
+        exact = bool(len(known)) and int(known.min()) == Exactness.EXACT
+        return Exactness.EXACT if exact else Exactness.ESTIMATE
 
 
 class Policy(Protocol):
@@ -134,31 +142,31 @@ def keep_all(situation: Situation, why: str, notes: tuple[str, ...] = ()) -> Dec
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Loss:
-    """Messages that leave the buffer for one reason."""
+class Case:
+    """Messages with one verdict for one reason."""
 
-    where: NDArray[np.bool_]
+    where: Mask
     reason: str
     verdict: Verdict = Verdict.EVICT
 
 
-def lose(
+def by_cases(
     situation: Situation,
     kept_because: str,
-    *losses: Loss,
+    *cases: Case,
     inserted: tuple[Inserted, ...] = (),
     notes: tuple[str, ...] = (),
 ) -> Decision:
-    """The decision that keeps all but ``losses``; of overlapping ones the last holds.
+    """The decision that keeps all but ``cases``; of overlapping ones the last holds.
 
     Protected messages stay, whatever the masks say.
     """
     verdicts = np.zeros(len(situation.conversation.messages), dtype=np.uint8)
     reason_of = situation.layout.held.copy()
-    for number, loss in enumerate(losses, start=len(HELD_REASONS)):
-        where = loss.where & ~situation.layout.protected
-        verdicts[where] = loss.verdict
+    for number, case in enumerate(cases, start=len(HELD_REASONS)):
+        where = case.where & ~situation.layout.protected
+        verdicts[where] = case.verdict
         reason_of[where] = number
     fired = bool(verdicts.any())
-    reasons = (kept_because, *HELD_REASONS[1:], *(loss.reason for loss in losses))
+    reasons = (kept_because, *HELD_REASONS[1:], *(case.reason for case in cases))
     return Decision(verdicts, reason_of, reasons, inserted=inserted, notes=notes, fired=fired)

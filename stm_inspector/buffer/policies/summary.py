@@ -5,21 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-import numpy as np
-
 from stm_inspector.buffer.plan import Decision, Inserted, Verdict, Zone
 from stm_inspector.buffer.policies.base import (
     Basis,
-    Loss,
+    Case,
     Situation,
     TriggerSettings,
+    by_cases,
     keep_all,
-    lose,
 )
 from stm_inspector.buffer.settings import setting
 from stm_inspector.buffer.zones import Mask
 from stm_inspector.summaries.summary import Summary
-from stm_inspector.tokens.counts import Exactness
 
 
 class SummaryRole(StrEnum):
@@ -83,14 +80,19 @@ class SummaryAtWatermark:
                 situation, f"The buffer does not exceed the trigger, {trigger:,} tokens"
             )
         middle = _middle(situation, options.keep_recent)
-        indices = np.flatnonzero(middle)
-        if not len(indices):
+        if not middle.any():
             note = (
                 f"The trigger of {trigger:,} tokens is exceeded, but nothing is left to summarise"
             )
             return keep_all(situation, "Not part of what is summarised", (note,))
-        summary = situation.summarise(indices, options.max_summary_tokens)
-        return _replaced(situation, options, middle, summary)
+        return _replaced(situation, options, middle)
+
+
+def _begin(situation: Situation) -> int:
+    """The protected task, behind which the summary begins; -1 if there is none."""
+    layout = situation.layout
+    anchor = layout.zones.anchor
+    return anchor if anchor is not None and Zone.ANCHOR.word in layout.protect else -1
 
 
 def _middle(situation: Situation, keep_recent: int) -> Mask:
@@ -99,59 +101,49 @@ def _middle(situation: Situation, keep_recent: int) -> Mask:
     A lock group that begins before the newest messages goes into the summary whole.
     """
     layout = situation.layout
-    n = len(layout.held)
-    begin = -1
-    if Zone.ANCHOR.word in layout.protect and layout.zones.anchor is not None:
-        begin = layout.zones.anchor
-    middle: Mask = (layout.oldest > begin) & (layout.oldest < n - keep_recent) & ~layout.protected
-    return middle
+    recent = len(layout.held) - keep_recent
+    middle: Mask = layout.oldest > _begin(situation)
+    return middle & (layout.oldest < recent) & ~layout.protected
 
 
-def _replaced(
-    situation: Situation, options: SummarySettings, middle: Mask, summary: Summary
-) -> Decision:
-    indices = np.flatnonzero(middle)
+def _replaced(situation: Situation, options: SummarySettings, middle: Mask) -> Decision:
     layout = situation.layout
-    n = len(middle)
-    recent = f"the newest {options.keep_recent:,} messages"
-    decision = lose(
+    summary = situation.summarise(middle, options.max_summary_tokens)
+    k = options.keep_recent
+    recent = f"the newest {k:,} messages" if k != 1 else "the newest message"
+    decision = by_cases(
         situation,
         f"Among {recent}",
-        Loss(middle, f"Older than {recent}: the summary stands for it", Verdict.SUMMARISE),
-        Loss(
-            middle & (layout.newest >= n - options.keep_recent),
+        Case(layout.oldest < _begin(situation), "Stands before the task", Verdict.KEEP),
+        Case(middle, f"Older than {recent}: the summary stands for it", Verdict.SUMMARISE),
+        Case(
+            middle & (layout.newest >= len(middle) - k),
             f"Its lock group begins before {recent} and goes into the summary whole",
             Verdict.SUMMARISE,
         ),
     )
     inserted = Inserted(
-        before=_place(situation, middle, int(indices[0])),
+        before=_place(situation, middle),
         role=options.role.value,
         kind="summary",
         text=summary.text,
         tokens=summary.tokens,
-        exactness=_exactness(situation),
-        stands_for=tuple(indices.tolist()),
+        exactness=situation.synthetic_exactness,
+        stands_for=summary.stands_for,
     )
     return replace(decision, inserted=(inserted,), notes=_notes(situation, middle, summary))
 
 
-def _place(situation: Situation, middle: Mask, first: int) -> int:
+def _place(situation: Situation, middle: Mask) -> int:
     """Where the summary goes: where its first message stood, but not into a lock group that
     stays, between a call and its result."""
     layout = situation.layout
+    place = int(middle.argmax())
     while True:
-        around = ~middle & (layout.oldest < first) & (layout.newest >= first)
+        around = ~middle & (layout.oldest < place) & (layout.newest >= place)
         if not around.any():
-            return first
-        first = int(layout.oldest[around].min())
-
-
-def _exactness(situation: Situation) -> Exactness:
-    """Of a text that we count ourselves: no better than the best message, never recorded."""
-    exactness = situation.counts.exactness
-    exact = len(exactness) and int(exactness.min()) == Exactness.EXACT
-    return Exactness.EXACT if exact else Exactness.ESTIMATE
+            return place
+        place = int(layout.oldest[around].min())
 
 
 def _notes(situation: Situation, middle: Mask, summary: Summary) -> tuple[str, ...]:

@@ -10,11 +10,11 @@ from stm_inspector.buffer.layout import Held
 from stm_inspector.buffer.plan import Decision, Replacement, Verdict
 from stm_inspector.buffer.policies.base import (
     Basis,
+    Case,
     CommonSettings,
-    Loss,
     Situation,
+    by_cases,
     keep_all,
-    lose,
 )
 from stm_inspector.conversation.model import Message, PartKind
 
@@ -42,7 +42,10 @@ def _shortened_task(situation: Situation) -> tuple[int, Replacement] | None:
         return None
     if layout.newest[anchor] != anchor:
         return None
-    text = task_line(situation.conversation.messages[anchor])
+    message = situation.conversation.messages[anchor]
+    if not any(part.kind is PartKind.TEXT and part.text.strip() for part in message.parts):
+        return None
+    text = task_line(message)
     tokens = situation.counts.of_message(text)
     if tokens >= situation.counts.messages[anchor]:
         return None
@@ -95,11 +98,11 @@ def _fill(situation: Situation, goal: int, room: int) -> Decision:
     if fitting == len(layout.unit_newest):
         return keep_all(situation, f"Fits into {goal:,} tokens")
     first_out = int(layout.unit_newest[fitting])
-    return lose(
+    return by_cases(
         situation,
         f"Among the newest that fit into {goal:,} tokens",
-        Loss(layout.newest < first_out, f"Older than what fits into {goal:,} tokens"),
-        Loss(
+        Case(layout.newest < first_out, f"Older than what fits into {goal:,} tokens"),
+        Case(
             layout.newest == first_out,
             f"The first, going back, that no longer fits into {goal:,} tokens",
         ),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stm_inspector.buffer.plan import Decision, Zone
-from stm_inspector.buffer.policies.base import Basis, CommonSettings, Loss, Situation, lose
+from stm_inspector.buffer.policies.base import Basis, Case, CommonSettings, Situation, by_cases
 from stm_inspector.buffer.settings import setting
 from stm_inspector.buffer.zones import Mask
 
@@ -54,11 +54,11 @@ def newest_messages(situation: Situation, options: HeadTailSettings) -> Decision
     k = options.max_messages
     start = int(others[-k]) if len(others) > k else 0
     window = f"the newest {k:,} messages" if k > 1 else "the newest message"
-    return lose(
+    return by_cases(
         situation,
         f"Within {window}",
-        Loss(layout.newest < start, f"Older than {window}"),
-        Loss(
+        Case(layout.newest < start, f"Older than {window}"),
+        Case(
             (layout.oldest < start) & (layout.newest >= start),
             f"The edge of {window} falls into its lock group, and the group goes whole",
         ),
