@@ -100,8 +100,8 @@ def _call_in(record: Node) -> Call | None:
         request = _at(value, body)
         reply = _at(value, response)
         found = response if _is_response(reply) or _is_error(reply) else None
-        if _has_messages(request):
-            url = value["request"].get("url") if body[0] == "request" else value.get("url")
+        if request is not None and _has_messages(request):
+            url = (_at(value, ("request",)) or value).get("url")
             url = url if isinstance(url, str) else ""
             return Call(record, body, found, request["messages"], url=url)
         if request is None and _is_response(reply):

@@ -184,7 +184,7 @@ def _definition(tool: Any) -> Part:
 
 
 def _result(raw: dict[str, Any], content: Any) -> Part:
-    text, inside = "", ()
+    text, inside = "", tuple[Part, ...]()
     if isinstance(content, list):
         text, inside = first_and_rest([_content_part(item) for item in content])
     elif content is not None:

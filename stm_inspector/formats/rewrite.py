@@ -70,10 +70,10 @@ def _rewrite_object(
         if below and (last[key] != number or _is_taken_out(below)):
             continue
         pieces.append((number, text[key_start : child.start] + rewrite(text, child, below)))
-    for key, below in inner.items():
+    for added, below in inner.items():
         new = below.get(())
-        if key not in last and new is not None:
-            pieces.append((None, f"{dumps(key)}: {new}"))
+        if str(added) not in last and new is not None:
+            pieces.append((None, f"{dumps(str(added))}: {new}"))
     places = [(key_start, child.end) for _, key_start, child in fields]
     return _join(text, node, places, pieces, "{}")
 
@@ -91,7 +91,7 @@ def _join(
         head = text[node.start : places[0][0]]
         usual = text[places[0][1] : places[1][0]] if len(places) > 1 else f",{head[1:] or ' '}"
         tail = brackets[1] if node.cut else text[places[-1][1] : node.end]
-    out = []
+    out: list[str] = []
     for old, new in pieces:
         if not out:
             out.append(head)
