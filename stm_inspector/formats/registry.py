@@ -19,9 +19,10 @@ from stm_inspector.formats.document import Document, read_document
 def all_formats() -> tuple[Format, ...]:
     """Every format, in the order in which they are tried: specific before general."""
     from stm_inspector.formats.anthropic_messages import AnthropicMessages
+    from stm_inspector.formats.claude_code import ClaudeCode
     from stm_inspector.formats.openai_chat import OpenAIChat
 
-    return (AnthropicMessages(), OpenAIChat())
+    return (ClaudeCode(), AnthropicMessages(), OpenAIChat())
 
 
 def get_format(format_id: str) -> Format:
