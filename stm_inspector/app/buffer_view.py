@@ -1,0 +1,627 @@
+"""The buffer: one block a message, in order, with what becomes of it and why it hangs together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
+
+from stm_inspector.app import accessible, theme
+from stm_inspector.app.brackets import Brackets, draw_bracket, make_brackets, rows_of_group
+from stm_inspector.app.buffer_painter import RowLook, RowPainter, Scene, make_columns
+from stm_inspector.app.buffer_rows import NONE, RowKind, Rows, build_rows
+from stm_inspector.app.buffer_texts import Texts, spoken
+from stm_inspector.buffer.plan import Plan, Severity
+from stm_inspector.conversation.model import Conversation
+from stm_inspector.tokens.counts import TokenCounts
+
+_NO_ROWS = build_rows(0, None)
+
+
+class BufferView(QAbstractScrollArea):
+    """The list of blocks. It holds no state but what is looked at: scroll, cursor, open folds.
+
+    Keys: arrows, Home, End, Page Up and Page Down move; Enter activates, or opens a fold, as do
+    Right and Left; Space or P pins; R marks as retrieved; [ and ] go through the lock group;
+    Menu or Shift+F10 opens the menu.
+
+    Signals:
+        selected(int): the user moved to a message.
+        synthetic_selected(int): the user moved to a synthetic message, by its place in the plan.
+        activated(int): Enter or a double click on a message.
+        pin_toggled(int), retrieved_toggled(int): the user wants the other state.
+        context_menu(int, QPoint): a menu is wanted for a message, at a global position.
+        hovered(int): the message under the pointer, -1 for none.
+        viewport_changed(int, int): the first and last message in sight.
+    """
+
+    selected = Signal(int)
+    synthetic_selected = Signal(int)
+    activated = Signal(int)
+    pin_toggled = Signal(int)
+    retrieved_toggled = Signal(int)
+    context_menu = Signal(int, QPoint)
+    hovered = Signal(int)
+    viewport_changed = Signal(int, int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        accessible.install()
+        self.tooltip_for: Callable[[int], str] = lambda index: ""
+        self._scene: Scene | None = None
+        self._brackets: Brackets | None = None
+        self._painter: RowPainter | None = None
+        self._rows: Rows = _NO_ROWS
+        self._listed: NDArray[np.int64] | None = None
+        self._matches: frozenset[int] = frozenset()
+        self._unfolded: frozenset[int] = frozenset()
+        self._selected: int | None = None
+        self._cursor = NONE
+        self._hovered_row = NONE
+        self._dragging = False
+        self._fonts: theme.Fonts | None = None
+        self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName("Buffer")
+        self.setAccessibleDescription(
+            "One row a message. Space pins, R marks as retrieved, brackets go through the messages "
+            "locked together."
+        )
+        self.viewport().setMouseTracking(True)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.verticalScrollBar().valueChanged.connect(self._tell_viewport)
+
+    # What is shown
+
+    def set_conversation(
+        self, conversation: Conversation | None, counts: TokenCounts | None = None
+    ) -> None:
+        """Show another conversation, from its beginning, with nothing selected."""
+        self._listed, self._matches, self._unfolded = None, frozenset(), frozenset()
+        self._selected, self._cursor, self._hovered_row = None, NONE, NONE
+        self._painter = None
+        if conversation is None:
+            self._scene, self._brackets, self._rows = None, None, _NO_ROWS
+        else:
+            texts = Texts(conversation)
+            self._rows = build_rows(len(conversation.messages), None)
+            self._scene = Scene(conversation, texts, self._rows)
+            self._brackets = make_brackets(conversation.structure)
+            self._set_counts(counts)
+        self.verticalScrollBar().setValue(0)
+        self._fit()
+
+    def set_plan(self, plan: Plan | None, counts: TokenCounts | None = None) -> None:
+        """Show what ``plan`` does; no block changes its place while the user drags."""
+        if self._scene is None:
+            return
+        self._scene.plan = plan
+        self._set_counts(counts)
+        self._scene.problems = _problems(plan)
+        if not self._dragging:
+            self._rebuild()
+        self.viewport().update()
+
+    def set_selected(self, index: int | None) -> None:
+        """Select message ``index`` and bring it into sight; nobody is told."""
+        if index == self._selected:
+            return
+        self._selected = index
+        if index is None:
+            self._cursor = NONE
+            self.viewport().update()
+        else:
+            self.ensure_visible(index)
+            self._cursor = int(self._rows.row_of[index])
+            self.viewport().update()
+
+    def set_visible(self, indices: Iterable[int] | NDArray[np.integer] | None) -> None:
+        """List only these messages, or all of them; a fold needs the whole list."""
+        wanted = None if indices is None else np.unique(np.asarray(_to_array(indices)))
+        if _same(wanted, self._listed):
+            return
+        self._listed = wanted
+        self._rebuild()
+
+    def set_matches(self, indices: Iterable[int] | NDArray[np.integer]) -> None:
+        """Highlight these messages as found by a search."""
+        self._matches = frozenset(int(index) for index in indices)
+        self.viewport().update()
+
+    def set_dragging(self, dragging: bool) -> None:
+        """While the user drags a handle no row appears or goes; on release they are made anew."""
+        if dragging == self._dragging:
+            return
+        self._dragging = dragging
+        if not dragging:
+            self._rebuild()
+
+    def ensure_visible(self, index: int) -> None:
+        """Scroll no more than needed to see message ``index``; open the fold that hides it."""
+        row = self._row_of(index)
+        if row == NONE:
+            return
+        if self._rows.folded[row]:
+            self._set_folded(row, folded=False)
+            row = self._row_of(index)
+        self._see_row(row)
+
+    def centre(self, index: int) -> None:
+        """Scroll so that message ``index`` is in the middle."""
+        row = self._row_of(index)
+        if row != NONE:
+            height = self._row_height()
+            middle = row * height - (self.viewport().height() - height) // 2
+            self.verticalScrollBar().setValue(middle)
+
+    def _set_counts(self, counts: TokenCounts | None) -> None:
+        if self._scene is not None and counts is not None and counts is not self._scene.counts:
+            self._scene.counts = counts
+            self._scene.largest = max(1, int(counts.messages.max(initial=1)))
+            self._painter = None
+
+    # Rows
+
+    @property
+    def rows(self) -> Rows:
+        """The rows as they stand."""
+        return self._rows
+
+    @property
+    def cursor(self) -> int:
+        """The row that the keyboard is at, -1 for none."""
+        return self._cursor
+
+    def spoken_row(self, row: int) -> str:
+        """A row in words."""
+        if self._scene is None:
+            return ""
+        scene = self._scene
+        return spoken(self._rows, row, scene.texts, scene.plan, scene.counts)
+
+    def row_rect(self, row: int) -> QRect:
+        """Where a row is, in viewport coordinates."""
+        height = self._row_height()
+        top = row * height + self._offset()
+        return QRect(0, top, self.viewport().width(), height)
+
+    def _row_of(self, index: int) -> int:
+        return int(self._rows.row_of[index]) if 0 <= index < len(self._rows.row_of) else NONE
+
+    def _row_height(self) -> int:
+        return self._row_painter().columns.row
+
+    def _offset(self) -> int:
+        """The y of the first row."""
+        return self._margin() - self.verticalScrollBar().value()
+
+    def _margin(self) -> int:
+        return self._row_height() // 6
+
+    def _rows_in_sight(self) -> range:
+        height = self._row_height()
+        first = max(0, -self._offset() // height)
+        last = (self.viewport().height() - self._offset()) // height + 1
+        return range(first, min(last, len(self._rows)))
+
+    def _rebuild(self) -> None:
+        """Make the rows anew; the message that the eye is on stays where it is."""
+        if self._scene is None:
+            return
+        anchor = self._anchor()
+        cursor = self._key(self._cursor)
+        length = len(self._scene.conversation.messages)
+        self._rows = build_rows(length, self._scene.plan, self._listed, self._unfolded)
+        self._scene.rows = self._rows
+        self._cursor = self._find(cursor)
+        self._hovered_row = NONE
+        self._fit()
+        if anchor is not None:
+            message, distance = anchor
+            row = self._row_of(message)
+            if row == NONE and len(self._rows):
+                row = min(int(np.searchsorted(self._rows.first, message)), len(self._rows) - 1)
+            self.verticalScrollBar().setValue(row * self._row_height() + self._margin() - distance)
+        self.viewport().update()
+
+    def _anchor(self) -> tuple[int, int] | None:
+        """A message in sight and its distance from the top: the selected one, else the first."""
+        sight = self._rows_in_sight()
+        if not sight or self.verticalScrollBar().value() == 0:
+            return None
+        row = sight.start
+        if self._selected is not None and self._row_of(self._selected) in sight:
+            return self._selected, self.row_rect(self._row_of(self._selected)).top()
+        return int(self._rows.first[row]), self.row_rect(row).top()
+
+    def _key(self, row: int) -> tuple[int, int] | None:
+        if not 0 <= row < len(self._rows):
+            return None
+        return int(self._rows.kinds[row]), int(self._rows.first[row])
+
+    def _find(self, key: tuple[int, int] | None) -> int:
+        """The row that shows what the row with ``key`` showed."""
+        if key is None:
+            return NONE
+        kind, first = key
+        if kind != RowKind.MESSAGE:
+            same = np.flatnonzero((self._rows.kinds == kind) & (self._rows.first == first))
+            if len(same):
+                return int(same[0])
+        return self._row_of(first)
+
+    def _set_folded(self, row: int, *, folded: bool) -> None:
+        first = int(self._rows.first[row])
+        self._unfolded = self._unfolded - {first} if folded else self._unfolded | {first}
+        self._rebuild()
+
+    def _toggle_fold(self, row: int) -> None:
+        self._set_folded(row, folded=not self._rows.folded[row])
+
+    # Geometry
+
+    def _row_painter(self) -> RowPainter:
+        if self._painter is None:
+            scene = self._scene
+            length = len(scene.conversation.messages) if scene else 0
+            largest = int(scene.counts.messages.sum()) if scene and scene.counts else 0
+            digits = "0" * len(str(scene.largest if scene else 0))
+            total = f"{int(digits or 0):0{len(str(largest))},} → 0,000" if largest else "00,000"
+            fonts = theme.fonts()
+            columns = make_columns(fonts, self.viewport().width(), length, total)
+            self._painter = RowPainter(theme.current(), fonts, columns, self.devicePixelRatioF())
+        return self._painter
+
+    def _fit(self) -> None:
+        """Give the scroll bar its range."""
+        height = self._row_height()
+        content = len(self._rows) * height + 2 * self._margin()
+        bar = self.verticalScrollBar()
+        bar.setPageStep(self.viewport().height())
+        bar.setSingleStep(height)
+        bar.setRange(0, max(0, content - self.viewport().height()))
+        self._tell_viewport()
+
+    def _tell_viewport(self) -> None:
+        sight = self._rows_in_sight()
+        if sight:
+            first, last = self._rows.first[sight.start], self._rows.last[sight.stop - 1]
+            self.viewport_changed.emit(int(first), int(last))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._painter = None
+        self._fit()
+        super().resizeEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        kinds = QEvent.Type
+        if event.type() in (kinds.PaletteChange, kinds.StyleChange, kinds.FontChange):
+            self._painter = None
+            self._fit()
+            self.viewport().update()
+        super().changeEvent(event)
+
+    # Painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        rows = self._row_painter()
+        if rows.ratio != self.devicePixelRatioF():
+            self._painter = None
+            rows = self._row_painter()
+        painter.fillRect(event.rect(), rows.colour("background"))
+        if self._scene is None:
+            return
+        partners = self._partners()
+        height, offset, width = self._row_height(), self._offset(), self.viewport().width()
+        clip = event.rect()
+        for row in self._rows_in_sight():
+            top = row * height + offset
+            if top > clip.bottom() or top + height < clip.top():
+                continue
+            rows.paint(painter, self._scene, row, top, width, self._look(row, partners))
+        self._paint_brackets(painter, rows, partners)
+        if self.hasFocus() and self._cursor != NONE:
+            self._paint_focus(painter, rows)
+
+    def _look(self, row: int, partners: frozenset[int]) -> RowLook:
+        first = int(self._rows.first[row])
+        message = self._rows.kinds[row] == RowKind.MESSAGE
+        return RowLook(
+            selected=row == self._cursor,
+            partner=message and first in partners,
+            matched=message and first in self._matches,
+            hovered=row == self._hovered_row,
+        )
+
+    def _partners(self) -> frozenset[int]:
+        """The lock group of the selected message."""
+        if self._scene is None or self._selected is None:
+            return frozenset()
+        structure = self._scene.conversation.structure
+        group = int(structure.group_of[self._selected])
+        return frozenset(structure.groups[group]) if group >= 0 else frozenset()
+
+    def _paint_brackets(
+        self, painter: QPainter, rows: RowPainter, partners: frozenset[int]
+    ) -> None:
+        sight = self._rows_in_sight()
+        if self._brackets is None or not sight:
+            return
+        first = int(self._rows.first[sight.start])
+        last = int(self._rows.last[sight.stop - 1])
+        em, height = rows.em, self._row_height()
+        right = rows.columns.zone - 0.35 * em
+        for group in self._brackets.crossing(first, last):
+            members = self._brackets.groups[group]
+            places = rows_of_group(members, self._rows)
+            if len(places) > 1:
+                strong = members[0] in partners
+                colour = rows.colour("accent" if strong else "text_faint")
+                lane = int(self._brackets.lane[group])
+                draw_bracket(painter, places, lane, colour, right, em, height, self._offset())
+
+    def _paint_focus(self, painter: QPainter, rows: RowPainter) -> None:
+        painter.setPen(QPen(QColor(rows.colour("focus")), 2))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(QRectF(self.row_rect(self._cursor)).adjusted(1, 1, -1, -1))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        if self._cursor == NONE and len(self._rows) and event.reason() in _BY_KEY:
+            self._go(self._rows_in_sight().start)
+        self.viewport().update()
+        super().focusInEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self.viewport().update()
+        super().focusOutEvent(event)
+
+    # Moving about
+
+    def _see_row(self, row: int) -> None:
+        rect, bar = self.row_rect(row), self.verticalScrollBar()
+        if rect.top() < 0:
+            bar.setValue(bar.value() + rect.top() - self._margin())
+        elif rect.bottom() > self.viewport().height():
+            bar.setValue(bar.value() + rect.bottom() - self.viewport().height() + self._margin())
+
+    def _go(self, row: int) -> None:
+        """Put the cursor on ``row`` and say so."""
+        row = max(0, min(row, len(self._rows) - 1))
+        if not len(self._rows):
+            return
+        self._cursor = row
+        self._see_row(row)
+        self.viewport().update()
+        accessible.announce_focus(self, row)
+        if self._rows.kinds[row] == RowKind.INSERTED:
+            self._selected = None
+            self.synthetic_selected.emit(int(self._rows.stand_in[row]))
+        elif self._selected != int(self._rows.first[row]):
+            self._selected = int(self._rows.first[row])
+            self.selected.emit(self._selected)
+
+    def _cursor_message(self) -> int | None:
+        """The message that the cursor is on."""
+        if self._cursor == NONE or self._rows.kinds[self._cursor] != RowKind.MESSAGE:
+            return None
+        return int(self._rows.first[self._cursor])
+
+    def _step_in_group(self, step: int) -> None:
+        index = self._cursor_message()
+        members = sorted(self._partners())
+        if index is None or index not in members:
+            return
+        target = members[(members.index(index) + step) % len(members)]
+        self.ensure_visible(target)
+        row = self._row_of(target)
+        if row != NONE:
+            self._go(row)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not len(self._rows) or not self._handle_key(event):
+            super().keyPressEvent(event)
+
+    def _handle_key(self, event: QKeyEvent) -> bool:
+        key, keys = event.key(), Qt.Key
+        if event.modifiers() & _COMMANDS:
+            return False
+        page = max(1, self.viewport().height() // self._row_height() - 1)
+        moves = {
+            keys.Key_Up: self._cursor - 1 if self._cursor != NONE else 0,
+            keys.Key_Down: self._cursor + 1,
+            keys.Key_PageUp: self._cursor - page,
+            keys.Key_PageDown: self._cursor + page,
+            keys.Key_Home: 0,
+            keys.Key_End: len(self._rows) - 1,
+        }
+        if key in moves:
+            self._go(moves[key])
+            return True
+        if self._cursor == NONE:
+            return False
+        if self._rows.kinds[self._cursor] == RowKind.FOLD and key in _FOLD_KEYS:
+            self._fold_by_key(key)
+            return True
+        if key == keys.Key_Left and self._fold_of_cursor() != NONE:
+            self._go(self._fold_of_cursor())
+            return True
+        return self._act_on_message(key, event)
+
+    def _fold_by_key(self, key: int) -> None:
+        folded = bool(self._rows.folded[self._cursor])
+        if key == Qt.Key.Key_Left:
+            wanted = True
+        elif key == Qt.Key.Key_Right:
+            wanted = False
+        else:
+            wanted = not folded
+        if wanted != folded:
+            self._set_folded(self._cursor, folded=wanted)
+
+    def _fold_of_cursor(self) -> int:
+        """The open fold that the cursor's message belongs to."""
+        first = int(self._rows.first[self._cursor])
+        folds = np.flatnonzero(
+            (self._rows.kinds == RowKind.FOLD)
+            & (self._rows.first <= first)
+            & (self._rows.last >= first)
+        )
+        return int(folds[0]) if len(folds) else NONE
+
+    def _act_on_message(self, key: int, event: QKeyEvent) -> bool:
+        keys = Qt.Key
+        index = self._cursor_message()
+        if index is None:
+            return False
+        if key in (keys.Key_Return, keys.Key_Enter):
+            self.activated.emit(index)
+        elif key in (keys.Key_Space, keys.Key_P):
+            self.pin_toggled.emit(index)
+        elif key == keys.Key_R:
+            self.retrieved_toggled.emit(index)
+        elif event.text() in ("[", "]"):
+            self._step_in_group(1 if event.text() == "]" else -1)
+        else:
+            return False
+        return True
+
+    # Pointer
+
+    def row_at(self, y: float) -> int:
+        """The row at height ``y`` of the viewport, -1 for none."""
+        row = int((y - self._offset()) // self._row_height())
+        return row if 0 <= row < len(self._rows) else NONE
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        row = self.row_at(event.position().y())
+        if row == NONE:
+            return
+        left = event.button() == Qt.MouseButton.LeftButton
+        if left and self._rows.kinds[row] == RowKind.FOLD and self._on_triangle(event.position()):
+            self._toggle_fold(row)
+            return
+        self._go(row)
+        if left and self._rows.kinds[row] == RowKind.MESSAGE and self._on_pin(event.position()):
+            self.pin_toggled.emit(int(self._rows.first[row]))
+
+    def _on_triangle(self, place: QPointF) -> bool:
+        columns = self._row_painter().columns
+        return columns.index_right < place.x() < columns.title
+
+    def _on_pin(self, place: QPointF) -> bool:
+        return place.x() >= self._row_painter().columns.pin
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        row = self.row_at(event.position().y())
+        if row == NONE or event.button() != Qt.MouseButton.LeftButton:
+            return
+        if self._on_pin(event.position()):
+            self.mousePressEvent(event)
+        elif self._rows.kinds[row] == RowKind.FOLD:
+            self._toggle_fold(row)
+        elif self._rows.kinds[row] == RowKind.MESSAGE:
+            self.activated.emit(int(self._rows.first[row]))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._hover(self.row_at(event.position().y()))
+
+    def _hover(self, row: int) -> None:
+        if row == self._hovered_row:
+            return
+        for changed in (self._hovered_row, row):
+            if changed != NONE:
+                self.viewport().update(self.row_rect(changed))
+        self._hovered_row = row
+        message = row != NONE and self._rows.kinds[row] == RowKind.MESSAGE
+        self.hovered.emit(int(self._rows.first[row]) if message else NONE)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        by_mouse = event.reason() == QContextMenuEvent.Reason.Mouse
+        row = self.row_at(event.pos().y()) if by_mouse else self._cursor
+        if row == NONE or self._rows.kinds[row] != RowKind.MESSAGE:
+            return
+        place = event.globalPos()
+        if not by_mouse:
+            rect = self.row_rect(row)
+            indent = int(self._row_painter().columns.title)
+            place = self.viewport().mapToGlobal(QPoint(indent, rect.bottom()))
+        self.context_menu.emit(int(self._rows.first[row]), place)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Leave:
+            self._hover(NONE)
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            self._show_tooltip(event)
+            return True
+        return super().viewportEvent(event)
+
+    def _show_tooltip(self, event: QHelpEvent) -> None:
+        row = self.row_at(event.pos().y())
+        text = ""
+        if row != NONE:
+            if self._rows.kinds[row] == RowKind.MESSAGE:
+                text = self.tooltip_for(int(self._rows.first[row]))
+            else:
+                text = self.spoken_row(row)
+        QToolTip.showText(event.globalPos(), text, self.viewport(), self.row_rect(row))
+
+
+_BY_KEY = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+_COMMANDS = (
+    Qt.KeyboardModifier.ControlModifier
+    | Qt.KeyboardModifier.AltModifier
+    | Qt.KeyboardModifier.MetaModifier
+)
+_FOLD_KEYS = (
+    Qt.Key.Key_Return,
+    Qt.Key.Key_Enter,
+    Qt.Key.Key_Left,
+    Qt.Key.Key_Right,
+    Qt.Key.Key_Space,
+)
+
+
+def _problems(plan: Plan | None) -> dict[int, tuple[Severity, bool]]:
+    """The worst problem of each message: errors before warnings, caused before recorded."""
+    worst: dict[int, tuple[Severity, bool]] = {}
+    for problem in plan.problems if plan is not None else ():
+        if problem.index is None:
+            continue
+        entry = (problem.severity, problem.recorded)
+        known = worst.get(problem.index)
+        if known is None or _gravity(entry) > _gravity(known):
+            worst[problem.index] = entry
+    return worst
+
+
+def _gravity(problem: tuple[Severity, bool]) -> tuple[bool, bool]:
+    return problem[0] is Severity.ERROR, not problem[1]
+
+
+def _to_array(indices: Iterable[int] | NDArray[np.integer]) -> NDArray[np.int64]:
+    if isinstance(indices, np.ndarray):
+        return indices.astype(np.int64)
+    return np.array(list(indices), dtype=np.int64)
+
+
+def _same(one: NDArray[np.int64] | None, other: NDArray[np.int64] | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other)
