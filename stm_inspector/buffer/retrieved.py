@@ -71,11 +71,11 @@ class Rule:
     fits: Callable[[Message], bool]
 
 
-@lru_cache(maxsize=4096)
 def _words(name: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in _WORDS.findall(name))
 
 
+@lru_cache(maxsize=4096)
 def is_retrieval_tool(name: str | None) -> bool:
     """Whether a tool of that name brings in content from outside the conversation.
 
@@ -95,7 +95,10 @@ def _is_block(part: Part) -> bool:
 
 
 def _has_block(message: Message) -> bool:
-    return any(map(_is_block, message.parts))
+    for part in message.parts:
+        if part.kind is PartKind.DOCUMENT or part.source_type in BLOCKS or part.parts:
+            return any(map(_is_block, message.parts))
+    return False
 
 
 def _begins_with_tag(message: Message) -> bool:
@@ -106,10 +109,10 @@ def _begins_with_tag(message: Message) -> bool:
 
 
 def _is_result_of_retrieval(message: Message) -> bool:
-    return any(
-        part.kind is PartKind.TOOL_RESULT and part.name and is_retrieval_tool(part.name)
-        for part in message.parts
-    )
+    for part in message.parts:
+        if part.kind is PartKind.TOOL_RESULT and part.name and is_retrieval_tool(part.name):
+            return True
+    return False
 
 
 def _speaker_says_so(message: Message) -> bool:
@@ -135,12 +138,14 @@ def recognise(conversation: Conversation) -> NDArray[np.bool_]:
     A result that does not name its tool takes the name from the call that it answers.
     """
     messages = conversation.messages
-    found = np.fromiter(
-        (any(rule.fits(message) for rule in RULES) for message in messages),
-        dtype=np.bool_,
-        count=len(messages),
-    )
-    for (call, part), (result, _) in conversation.structure.links:
-        if not found[result] and is_retrieval_tool(messages[call].parts[part].name):
-            found[result] = messages[result].role is not Role.ASSISTANT or call == result
+    found = np.zeros(len(messages), dtype=np.bool_)
+    for rule in RULES:
+        fits = rule.fits
+        found |= np.fromiter(map(fits, messages), dtype=np.bool_, count=len(messages))
+    answers = [
+        result
+        for (call, part), (result, _) in conversation.structure.links
+        if is_retrieval_tool(messages[call].parts[part].name)
+    ]
+    found[answers] = True
     return found

@@ -137,27 +137,34 @@ def pair(messages: Sequence[Message], turn_starts: Sequence[int]) -> Pairs:
     server tool's call without its result.
     """
     call, result = PartKind.TOOL_CALL, PartKind.TOOL_RESULT
-    pieces: list[tuple[Place, Part]] = []
+    matcher = _Matcher(by_name=_misses_ids(messages))
+    opens_turn = frozenset(turn_starts)
+    run = 0
     for index, message in enumerate(messages):
-        for number, part in enumerate(message.parts):
+        if index in opens_turn:
+            run += 1
+        number = 0
+        for part in message.parts:
             kind = part.kind
-            if kind is call or kind is result:
-                pieces.append(((index, number), part))
-    by_name = not all(part.call_id for _, part in pieces)
-    matcher = _Matcher(by_name=by_name)
-    run, turn = 0, 0
-    for place, part in pieces:
-        while turn < len(turn_starts) and turn_starts[turn] <= place[0]:
-            run += 1
-            turn += 1
-        if part.kind is call:
-            matcher.add_call(place, part, run)
-        else:
-            matcher.add_result(place, part)
-            run += 1
+            if kind is call:
+                matcher.add_call((index, number), part, run)
+            elif kind is result:
+                matcher.add_result((index, number), part)
+                run += 1
+            number += 1  # noqa: SIM113  (enumerate costs a tuple a part)
     matcher.pairs.unanswered = [
         place
         for place, answered in zip(matcher.places, matcher.answered, strict=True)
         if not answered and not messages[place[0]].parts[place[1]].server
     ]
     return matcher.pairs
+
+
+def _misses_ids(messages: Sequence[Message]) -> bool:
+    """Whether any call or result is without an id, so that names have to be looked at."""
+    kinds = (PartKind.TOOL_CALL, PartKind.TOOL_RESULT)
+    for message in messages:
+        for part in message.parts:
+            if not part.call_id and part.kind in kinds:
+                return True
+    return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,19 +42,18 @@ class Structure:
 
 def derive(messages: Sequence[Message]) -> Structure:
     """Derive the structure of ``messages``. Linear in their number."""
+    n = len(messages)
     starts = [index for index, message in enumerate(messages) if message.by_person]
-    opens = np.zeros(len(messages), dtype=np.int32)
+    opens = np.zeros(n, dtype=np.int32)
     opens[starts] = 1
     pairs = pair(messages, starts)
-    bonds = [(link.call[0], link.result[0]) for link in pairs.links]
     # A surplus result without its call would be an orphan: it goes where the call goes.
-    bonds += [(link.call[0], link.result[0]) for link in pairs.duplicates]
-    bonds += _bonds_by_key(messages)
-    groups = _groups(bonds)
-    group_of = np.full(len(messages), -1, dtype=np.int32)
-    for number, members in enumerate(groups):
-        for member in members:
-            group_of[member] = number
+    links = [*pairs.links, *pairs.duplicates]
+    bonds = [link.call[0] for link in links], [link.result[0] for link in links]
+    for one, other in _bonds_by_key(messages):
+        bonds[0].append(one)
+        bonds[1].append(other)
+    group_of, groups = _groups(n, *bonds)
     return Structure(
         turns=np.cumsum(opens, dtype=np.int32) - np.int32(1),
         turn_starts=np.asarray(starts, dtype=np.int32),
@@ -69,7 +68,7 @@ def derive(messages: Sequence[Message]) -> Structure:
 
 
 def _bonds_by_key(messages: Sequence[Message]) -> list[tuple[int, int]]:
-    """Bonds between neighbours that carry the same ``Message.lock``."""
+    """Bonds between messages that carry the same ``Message.lock``, each to the one before."""
     last: dict[str, int] = {}
     bonds = []
     for index, message in enumerate(messages):
@@ -81,25 +80,31 @@ def _bonds_by_key(messages: Sequence[Message]) -> list[tuple[int, int]]:
     return bonds
 
 
-def _groups(bonds: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
-    """Join bonds into groups: union-find with path halving, the oldest member as the root."""
-    parent: dict[int, int] = {}
+def _groups(
+    n: int, left: Sequence[int], right: Sequence[int]
+) -> tuple[NDArray[np.int32], tuple[tuple[int, ...], ...]]:
+    """Join bonds ``left[i]`` - ``right[i]`` into groups of two and more.
 
-    def root(node: int) -> int:
-        while parent[node] != node:
-            parent[node] = parent[parent[node]]
-            node = parent[node]
-        return node
-
-    for left, right in bonds:
-        if left != right:
-            one = root(left) if left in parent else parent.setdefault(left, left)
-            other = root(right) if right in parent else parent.setdefault(right, right)
-            if one < other:
-                parent[other] = one
-            else:
-                parent[one] = other
-    members: dict[int, list[int]] = {}
-    for node in sorted(parent):
-        members.setdefault(root(node), []).append(node)
-    return tuple(tuple(group) for group in members.values())
+    Each message takes the smallest label among its bonds, then that label's own label, until
+    nothing changes: the label is then the group's first member.
+    """
+    label = np.arange(n, dtype=np.int32)
+    one, other = np.asarray(left, dtype=np.int32), np.asarray(right, dtype=np.int32)
+    while True:
+        least = np.minimum(label[one], label[other])
+        if np.array_equal(label[one], least) and np.array_equal(label[other], least):
+            break
+        # The label's owner is told as well, or a chain would take a round for each bond.
+        for ends in (one, other, label[one], label[other]):
+            np.minimum.at(label, ends, least)
+        label = label[label]
+    inside = np.flatnonzero(np.bincount(label, minlength=n)[label] > 1)
+    order = inside[np.argsort(label[inside], kind="stable")]
+    firsts = np.flatnonzero(np.diff(label[order], prepend=-1)) if len(order) else order
+    group_of = np.full(n, -1, dtype=np.int32)
+    group_of[order] = np.cumsum(np.diff(label[order], prepend=-1) != 0) - 1
+    members = order.tolist()
+    stops = [*firsts[1:].tolist(), len(members)]
+    return group_of, tuple(
+        tuple(members[begin:end]) for begin, end in zip(firsts.tolist(), stops, strict=False)
+    )
