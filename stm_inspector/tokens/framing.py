@@ -1,0 +1,72 @@
+"""What an API adds around the texts of a request: tokens a message, a name, a tool, a reply.
+
+OpenAI Chat Completions: 3 tokens a message and 1 for its role, 1 a name beside the name's own
+tokens, 3 that prime the reply. OpenAI cookbook, "How to count tokens with tiktoken", checked
+there against ``usage.prompt_tokens`` of gpt-3.5-turbo, gpt-4, gpt-4o and gpt-4o-mini: exact for
+messages of text. For tool definitions the same notebook gives the rule in ``Framing.tools``; what
+a tool call costs in the history is published nowhere.
+
+Anthropic Messages: nothing is published but the system prompt that tools add.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRule:
+    """Tokens around the texts of function definitions, in the words of the cookbook."""
+
+    function: int
+    properties: int = 3
+    property: int = 3
+    enum: int = -3
+    enum_item: int = 3
+    end: int = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Framing:
+    """Tokens that an API adds.
+
+    Attributes:
+        message: around each message. name: for a message's name, beside the name's own tokens.
+        reply: once a request. call, result: around a tool call and a tool result.
+        tools: how function definitions are written out; None where they count as their JSON.
+        tools_prompt: what the presence of tools adds by itself.
+        published: the numbers for messages of text come from the provider.
+        source: where the numbers come from, one sentence for the user.
+    """
+
+    message: int
+    name: int
+    reply: int
+    call: int
+    result: int
+    tools: ToolRule | None
+    tools_prompt: int
+    published: bool
+    source: str
+
+
+def framing_of(api: str, encoding: str) -> Framing:
+    """The framing of ``api``; an API we know nothing of is taken to be like OpenAI's."""
+    if api == "anthropic-messages":
+        return _ANTHROPIC
+    rule = ToolRule(10 if encoding == "cl100k_base" else 7)
+    if api == "openai-chat":
+        return Framing(
+            4, 1, 3, 3, 0, rule, 0, True,
+            "4 tokens a message, 1 a name and 3 for the reply, after OpenAI's cookbook.",
+        )  # fmt: skip
+    return Framing(
+        4, 1, 3, 3, 0, rule, 0, False,
+        f"The overhead of {api} is not published: that of OpenAI's chat API is assumed.",
+    )  # fmt: skip
+
+
+_ANTHROPIC = Framing(
+    3, 0, 3, 3, 3, None, 346, False,
+    "Anthropic does not publish its overhead: 3 tokens a message are assumed.",
+)  # fmt: skip
