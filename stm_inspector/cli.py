@@ -1,0 +1,295 @@
+"""The command line: ``stm-inspector``.
+
+Exit codes: 0 done, 1 the input is bad (or the trimming breaks the request), 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import importlib
+import json
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from stm_inspector.arguments import PROGRAM, WINDOW, parse, settings_from
+from stm_inspector.buffer.plan import Plan, Severity
+from stm_inspector.buffer.planner import Planner
+from stm_inspector.buffer.policies import get_policy
+from stm_inspector.buffer.settings import SettingError, Settings
+from stm_inspector.conversation.errors import InputError
+from stm_inspector.conversation.model import Conversation
+from stm_inspector.conversation.visible import visible
+from stm_inspector.engine import check_pins, export, export_text
+from stm_inspector.formats import Recording, all_formats, open_file
+from stm_inspector.listing import Style, plan_lines, problem_lines, table
+from stm_inspector.report import describe_policies, report
+from stm_inspector.tokens.counters import make_counter
+from stm_inspector.tokens.counting import count
+from stm_inspector.tokens.counts import TokenCounts
+from stm_inspector.tokens.models import load_models
+
+DONE, BAD_INPUT, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+_PIPED_WIDTH = 160
+"""Characters of a line where no terminal sets the width."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do what the command line says.
+
+    Args:
+        argv: the words behind the program's name; None takes those it was started with.
+
+    Returns:
+        The exit code.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # not where a test or an embedder replaced it
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        arguments = parse(sys.argv[1:] if argv is None else argv)
+        code = _COMMANDS[arguments.command](arguments)
+        sys.stdout.flush()
+        return code
+    except SettingError as error:
+        return _say(WRONG_USAGE, f"{error}.")
+    except InputError as error:
+        return _say(BAD_INPUT, str(error))
+    except MemoryError:
+        return _say(BAD_INPUT, "This does not fit into the computer's memory.")
+    except BrokenPipeError:
+        # Whoever reads has read enough; Python must not try to flush the rest at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def main_window() -> int:
+    """Open the window: the entry point without a console."""
+    return main()
+
+
+def _say(code: int, sentence: str) -> int:
+    print(f"{PROGRAM}: {visible(sentence, keep='')}", file=sys.stderr)
+    return code
+
+
+def _print_json(value: Any) -> None:
+    """ASCII only: no terminal or pipe can misread it, and nothing in it acts on a terminal."""
+    json.dump(value, sys.stdout, indent=2)
+    print()
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line)
+
+
+def _style(stream: Any = None) -> Style:
+    if not (stream or sys.stdout).isatty():
+        return Style(_PIPED_WIDTH)
+    colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Style(shutil.get_terminal_size().columns, colour)
+
+
+def _read(arguments: argparse.Namespace) -> tuple[Recording, Conversation]:
+    recording = open_file(arguments.file, format=arguments.format)
+    number, total = arguments.conversation, len(recording.entries)
+    if number is not None and number >= total:
+        raise SettingError(
+            f"there is no conversation {number} in {arguments.file}; they are 0 to {total - 1}"
+        )
+    return recording, recording.load(number)
+
+
+def _plan(arguments: argparse.Namespace) -> tuple[Conversation, TokenCounts, Settings, Plan]:
+    settings = settings_from(arguments)
+    _, conversation = _read(arguments)
+    check_pins(conversation, settings)
+    try:
+        make_counter(arguments.counter, conversation, arguments.model)
+    except InputError as error:  # of this argument, not of the file
+        raise SettingError(str(error).removesuffix(".")) from error
+    counts = count(conversation, arguments.counter, model=arguments.model)
+    plan = Planner(conversation, counts).plan(settings)
+    _note_unused(arguments)
+    return conversation, counts, settings, plan
+
+
+def _note_unused(arguments: argparse.Namespace) -> None:
+    """Say which of the given marks the policy does not look at."""
+    policy = get_policy(arguments.policy)
+    for name, used in (("watermark", policy.uses_watermark), ("target", policy.uses_target)):
+        if getattr(arguments, name) is not None and not used:
+            _say(DONE, f"note: the policy {policy.id} has no {name}: --{name} changes nothing.")
+
+
+def _plan_command(arguments: argparse.Namespace) -> int:
+    conversation, counts, settings, plan = _plan(arguments)
+    if arguments.json:
+        _print_json(report(conversation, plan, counts, settings))
+    else:
+        _print_lines(plan_lines(conversation, plan, counts, _style()))
+    return DONE
+
+
+def _export_command(arguments: argparse.Namespace) -> int:
+    conversation, _, _, plan = _plan(arguments)
+    errors = [problem for problem in plan.problems if problem.severity is Severity.ERROR]
+    for line in problem_lines(errors, _style(sys.stderr)):
+        print(line, file=sys.stderr)
+    caused = sum(problem.places for problem in errors if not problem.recorded)
+    if caused and not arguments.force:
+        return _say(
+            BAD_INPUT,
+            f"Nothing was written: the trimming leaves a request that the API rejects "
+            f"({caused:,} {'error' if caused == 1 else 'errors'}, above); --force writes it all "
+            "the same.",
+        )
+    if arguments.output == "-":
+        print(export_text(conversation, plan), end="")
+        return DONE
+    export(conversation, plan, arguments.output)
+    after = plan.totals.after
+    return _say(
+        DONE,
+        f"{arguments.output}: {after.messages:,} of {plan.totals.before.messages:,} messages, "
+        f"{after.tokens:,} tokens ({plan.totals.exactness.word}).",
+    )
+
+
+def _shot_command(arguments: argparse.Namespace) -> int:
+    settings = settings_from(arguments)
+    _import_qt()
+    from stm_inspector.app.shot import shoot
+
+    shoot(
+        arguments.file,
+        arguments.output,
+        settings=settings,
+        model=arguments.model,
+        counter=arguments.counter,
+        format=arguments.format,
+        number=arguments.conversation,
+        theme=arguments.theme,
+        size=arguments.size,
+    )
+    return _say(DONE, f"{arguments.output} is drawn.")
+
+
+def _window_command(arguments: argparse.Namespace) -> int:
+    _import_qt()
+    if not _has_display():
+        raise InputError(
+            "There is no display to open the window on (neither DISPLAY nor WAYLAND_DISPLAY is "
+            f"set): '{PROGRAM} plan FILE' prints the plan, and '{PROGRAM} shot FILE -o OUT.png' "
+            "draws the window."
+        )
+    from stm_inspector.app.main import run
+
+    return run(arguments.file, format=arguments.format, number=arguments.conversation)
+
+
+def _import_qt() -> None:
+    """Refuse in one sentence where Qt or a system library that it needs is missing."""
+    try:
+        importlib.import_module("PySide6.QtWidgets")
+    except ImportError as error:
+        reason = "it is not installed" if error.name == "PySide6" else str(error)
+        raise InputError(
+            f"The window needs PySide6, and {reason}: 'pip install PySide6-Essentials' installs "
+            f"it, or '{PROGRAM} plan FILE' does without."
+        ) from error
+
+
+def _has_display() -> bool:
+    """Only X11 and Wayland can be missing; a platform the user chose is the user's business."""
+    if not sys.platform.startswith(("linux", "freebsd")) or os.environ.get("QT_QPA_PLATFORM"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _formats_command(arguments: argparse.Namespace) -> int:
+    keys = ("id", "title", "recognised_by", "lacks", "help")
+    described = [{key: getattr(known, key) for key in keys} for known in all_formats()]
+    if arguments.json:
+        _print_json(described)
+        return DONE
+    style = _style()
+    for number, entry in enumerate(described):
+        if number:
+            print()
+        print(style.paint("1", f"{entry['id']}  {entry['title']}"))
+        _print_paragraph("Recognised by", entry["recognised_by"], style)
+        _print_paragraph("Not in such a file", entry["lacks"], style)
+        _print_paragraph("Read and written", entry["help"], style)
+    return DONE
+
+
+def _policies_command(arguments: argparse.Namespace) -> int:
+    described = describe_policies()
+    if arguments.json:
+        _print_json(described)
+        return DONE
+    style = _style()
+    for number, entry in enumerate(described):
+        if number:
+            print()
+        whose = entry["emulates"] or entry["basis"]
+        print(style.paint("1", f"{entry['id']}  {entry['title']} ({whose})"))
+        _print_paragraph("", entry["help"], style)
+        for setting in entry["settings"]:
+            value = setting["default"]
+            shown = ",".join(value) if isinstance(value, list) else json.dumps(value).strip('"')
+            unit = f" {setting['unit']}" if setting["unit"] else ""
+            _print_paragraph(f"{setting['key']}={shown}{unit}", setting["help"], style)
+    return DONE
+
+
+def _print_paragraph(title: str, text: str, style: Style) -> None:
+    if text:
+        words = f"{title}: {text}" if title else text
+        _print_lines(
+            textwrap.wrap(
+                words,
+                min(style.width, 100),
+                initial_indent="  ",
+                subsequent_indent="    " if title else "  ",
+            )
+        )
+
+
+def _models_command(arguments: argparse.Namespace) -> int:
+    models = load_models()
+    if arguments.json:
+        _print_json([dataclasses.asdict(model) for model in models])
+        return DONE
+    rows = [
+        (
+            model.name,
+            model.provider,
+            f"{model.window:>11,}",
+            f"{model.max_output:>10,}",
+            model.encoding or "not published",
+        )
+        for model in models
+    ]
+    header = ("model", "provider", "     window", "    output", "encoding")
+    _print_lines(table(header, rows, _style()))
+    return DONE
+
+
+_COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
+    "plan": _plan_command,
+    "export": _export_command,
+    "shot": _shot_command,
+    "formats": _formats_command,
+    "policies": _policies_command,
+    "models": _models_command,
+    WINDOW: _window_command,
+}
