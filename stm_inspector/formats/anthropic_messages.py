@@ -150,9 +150,9 @@ def _sign_of_tools(tools: Any) -> str | None:
 
 def _sign_of_message(message: Any) -> str | None:
     """What speaks for this API; "role" if no more than that, "" if it is another's, else None."""
-    if not isinstance(message, dict) or message.get("role") not in ROLES:
+    if not isinstance(message, dict) or str(message.get("role")) not in ROLES:
         return None
-    if message["role"] in _OTHERS_ROLES or message.get("tool_calls"):
+    if str(message["role"]) in _OTHERS_ROLES or message.get("tool_calls"):
         return ""
     content = message.get("content")
     for block in content if isinstance(content, list) else ():
@@ -168,7 +168,9 @@ def _sign_of_block(block: Any) -> str | None:
     kind = block.get("type")
     if kind is None or kind == "image_url":
         return ""
-    if kind in blocks.ONLY_HERE or (isinstance(kind, str) and kind.endswith("_tool_result")):
+    if not isinstance(kind, str):
+        return None
+    if kind in blocks.ONLY_HERE or kind.endswith("_tool_result"):
         return f"blocks of the type {kind[:60]}"
     if kind == "thinking" and "signature" in block:
         return "thinking with a signature"

@@ -60,6 +60,14 @@ def _with_name(name: str, text: str) -> Callable[[Attachment], str]:
     return read
 
 
+def _hook_output(attachment: Attachment) -> str:
+    """Only at these two events is the output of a hook that went well put before the model:
+    https://docs.claude.com/en/docs/claude-code/hooks ("Simple: exit code").
+    """
+    told = attachment.get("hookEvent") in ("SessionStart", "UserPromptSubmit")
+    return _words(attachment.get("content")) if told else ""
+
+
 def _file(attachment: Attachment) -> str:
     content = attachment.get("content")
     file = content.get("file") if isinstance(content, dict) else None
@@ -77,7 +85,7 @@ _READERS: dict[str, Callable[[Attachment], str]] = {
     "file": _file,
     "hook_additional_context": _member("content"),
     "hook_blocking_error": _member("blockingError", "blockingError"),
-    "hook_success": _member("content"),
+    "hook_success": _hook_output,
     "invoked_skills": _member("skills"),
     "mcp_instructions_delta": _member("addedBlocks"),
     "nested_memory": _member("content", "content"),

@@ -23,7 +23,7 @@ from stm_inspector.formats.claude_attachments import NOT_SENT, text_of
 from stm_inspector.formats.claude_session import Record, Session
 from stm_inspector.formats.document import Document, Node, elements, member
 from stm_inspector.formats.edits import EditsByMessage, MessageEdit, in_order
-from stm_inspector.formats.parts import string
+from stm_inspector.formats.parts import counted, string
 from stm_inspector.formats.rewrite import Changes, Path, dumps, rewrite, verbatim
 
 _STATE_ONLY = frozenset(("summary", "file-history-snapshot"))
@@ -79,7 +79,7 @@ class ClaudeCode(Format):
         for value in values:
             if _is_line(value):
                 return f"lines of the type {value['type']} with a message and a uuid"
-        if all(isinstance(v, dict) and v.get("type") in _STATE_ONLY for v in values):
+        if all(isinstance(v, dict) and str(v.get("type")) in _STATE_ONLY for v in values):
             return "nothing but summaries and snapshots of Claude Code"
         return None
 
@@ -104,7 +104,9 @@ class ClaudeCode(Format):
             _entry(number, f"subagent {name}" if name else title, sessions[name])
             for number, name in enumerate(names)
         )
-        more = [f"{len(names) - 1} subagents are conversations of their own in this file."]
+        more = [
+            f"{counted(len(names) - 1, 'subagent')} in this file: a conversation of its own each."
+        ]
 
         def load(number: int) -> Conversation:
             session = sessions[names[number]]
@@ -165,7 +167,7 @@ def _title(records: Sequence[Record]) -> str:
             found["custom"] = string(value.get("customTitle")) or found.get("custom", "")
         elif record.type == "ai-title":
             found["ai"] = string(value.get("aiTitle")) or found.get("ai", "")
-        elif record.type == "summary" and value.get("leafUuid") in uuids:
+        elif record.type == "summary" and string(value.get("leafUuid")) in (uuids - {None}):
             found["summary"] = string(value.get("summary")) or ""
     return found.get("custom") or found.get("ai") or found.get("summary") or ""
 
@@ -193,7 +195,7 @@ def _load(document: Document, session: Session, title: str, notes: Sequence[str]
     more = [_NOT_HERE, *session.notes, *notes]
     if unsent:
         which = ", ".join(f"{count} {kind}" for kind, count in unsent.most_common())
-        more.append(f"Left out, for their record holds no text that is sent: {which}.")
+        more.append(f"Left out, for nothing in their record is sent to the model: {which}.")
     return Conversation(
         format=ClaudeCode.id,
         api="anthropic-messages",

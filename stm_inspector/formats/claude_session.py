@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from stm_inspector.formats.document import Node
+from stm_inspector.formats.parts import counted
 
 _NEAR = 5.0
 """Seconds; a record whose parent is missing continues the nearest one that is no older."""
@@ -140,7 +141,7 @@ def _relink(records: Sequence[Record], by_uuid: dict[str, Record]) -> list[str]:
     else:
         return []
     kept = [by_uuid[uuid] for uuid in run if isinstance(uuid, str) and uuid in by_uuid]
-    if not kept or len(kept) != len(run) or anchor not in by_uuid:
+    if not kept or len(kept) != len(run) or not isinstance(anchor, str) or anchor not in by_uuid:
         return ["Messages that the last compaction kept are not in this file."]
     for record in records:
         if record.parent == anchor and record.uuid not in run:
@@ -157,7 +158,7 @@ def _leaf(records: Sequence[Record], talk: Sequence[Record], by_uuid: dict[str, 
     named: Record | None = None
     for record in records:
         leaf = record.value.get("leafUuid")
-        if record.type == "last-prompt" and leaf in by_uuid:
+        if record.type == "last-prompt" and isinstance(leaf, str) and leaf in by_uuid:
             # Talk that was written after this line is newer than what it says.
             named = by_uuid[leaf] if talk[-1].index < record.index else None
     tip = named or talk[-1]
@@ -260,8 +261,8 @@ def _units(path: Sequence[Record], talk: Sequence[Record], notes: list[str]) -> 
             done.update(line.index for line in answers)
     if recovered:
         notes.append(
-            f"{recovered} lines of parallel tool calls and results hang beside the chain of "
-            "parents and were put back where they belong."
+            f"{counted(recovered, 'line')} of parallel tool calls and results beside the chain of "
+            "parents: put back where they belong."
         )
     return units
 
@@ -276,7 +277,7 @@ def _answers(
             id = block.get("id") if isinstance(block, dict) else None
             if not isinstance(id, str) or block.get("type") != "tool_use":
                 continue
-            found = [r for r in results.get(id, ()) if r.index not in done and _is_sent(r)]
+            found = [r for r in results.get(id, ()) if r.index not in done and is_sent(r)]
             chosen = [r for r in found if r.index in on_path] or found[-1:]
             answers |= {r.index: r for r in chosen}
     return [answers[index] for index in sorted(answers)]
@@ -310,16 +311,12 @@ def _is_boundary(record: Record) -> bool:
     return record.type == "system" and record.value.get("subtype") == "compact_boundary"
 
 
-def _is_sent(record: Record) -> bool:
-    """Lines that only the transcript shows are not sent, except the summary of a compaction."""
+def is_sent(record: Record) -> bool:
+    """Whether the model sees the line: not if only the transcript shows it, except the summary
+    of a compaction, and not if it is an error that the harness wrote as if it were an answer."""
     if record.value.get("isVisibleInTranscriptOnly") is True:
         return record.value.get("isCompactSummary") is True
     return record.value.get("isApiErrorMessage") is not True
-
-
-def is_sent(record: Record) -> bool:
-    """Whether the model sees the line (where its kind is one that is sent at all)."""
-    return _is_sent(record)
 
 
 def _left_out(
@@ -350,9 +347,11 @@ def _left_out(
     if newest is not None:
         notes.append(_compaction_note(newest, before))
     if beside:
-        notes.append(f"{beside} messages lie on other branches (rewound or retried): left out.")
+        notes.append(
+            f"{counted(beside, 'message')} on other branches (rewound or retried): left out."
+        )
     if retracted:
-        notes.append(f"{len(retracted)} lines were taken back after a refusal: left out.")
+        notes.append(f"{counted(len(retracted), 'line')} taken back after a refusal: left out.")
     return notes
 
 
@@ -364,7 +363,7 @@ def _compaction_note(boundary: Record, before: int) -> str:
     how = f" ({meta['trigger']}{size})" if isinstance(meta.get("trigger"), str) else ""
     return (
         f"The session was compacted in line {boundary.node.line}{how}: "
-        f"{before} messages before it are no longer sent."
+        f"{counted(before, 'message')} before it no longer sent."
     )
 
 

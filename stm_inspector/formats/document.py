@@ -172,7 +172,7 @@ def parse(decoded: tuple[str, int] | str, path: str = "") -> Document:
         raise InputError(f"{Path(path).name or 'The text'} {reader.refusal()}")
     notes = list(reader.notes())
     if replaced:
-        notes.append(f"{replaced} places are not valid UTF-8 and were replaced by \ufffd.")
+        notes.append(f"The file is not valid UTF-8: {replaced:,} places became \ufffd.")
     return Document(path, text, tuple(reader.records), tuple(reader.skipped), tuple(notes))
 
 
@@ -305,9 +305,9 @@ class _Reader:
         if self.constants:
             found.append("NaN or Infinity stands in the file, which JSON does not know.")
         if self.doubles:
-            found.append(f"{self.doubles} objects name a key twice: the last one counts.")
+            found.append(f"Objects that name a key twice: {self.doubles:,}. The last one counts.")
         if self.glued:
-            found.append(f"{self.glued} records stand on the line of the record before them.")
+            found.append(f"Records on the same line as the one before them: {self.glued:,}.")
         if "\0" in self.text:
             found.append(
                 f"{self.text.count(chr(0))} NUL bytes between the records were passed over."

@@ -143,7 +143,7 @@ _BESIDE = frozenset(("refusal", "audio", "tool_calls", "function_call"))
 
 def _sign_of_message(message: Any) -> str | None:
     """What speaks for this API; "role" if no more than that, "" if it is another's, else None."""
-    if not isinstance(message, dict) or message.get("role") not in ROLES:
+    if not isinstance(message, dict) or str(message.get("role")) not in ROLES:
         return None
     if message.get("tool_calls") or message.get("function_call"):
         return "tool calls beside the content"
@@ -155,7 +155,7 @@ def _sign_of_message(message: Any) -> str | None:
     for part in content if isinstance(content, list) else ():
         if isinstance(part, dict):
             kind = part.get("type")
-            if kind is None or kind in _OTHERS_PARTS:
+            if kind is None or str(kind) in _OTHERS_PARTS:
                 return ""
             if kind == "image_url":
                 return "parts of the type image_url"

@@ -15,6 +15,11 @@ AT_PROVIDER = "kept by the provider"
 ENCRYPTED = "encrypted by the provider"
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """``1 line``, ``2 lines``."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def string(value: Any) -> str | None:
     """``value`` if it is a text, else None."""
     return value if isinstance(value, str) else None

@@ -22,6 +22,7 @@ from stm_inspector.formats.base import Entry, Format, Opened
 from stm_inspector.formats.calls import Call, calls_of, node_at
 from stm_inspector.formats.document import Document, Node, elements, member, opened, parse
 from stm_inspector.formats.edits import EditsByMessage, MessageEdit, in_order
+from stm_inspector.formats.parts import counted, string
 from stm_inspector.formats.rewrite import Changes, Path, dumps, join, rewrite, verbatim
 
 Piece = tuple[Path, Part]
@@ -39,6 +40,9 @@ ROLES = {
 
 _TAGS = frozenset(("metadata", "importance", "priority", "sticky", "pinned", "source", "tags"))
 """Members of a message that harnesses put marks in."""
+
+_TITLE = 60
+"""Characters of a title that is made of a message's first words."""
 
 _USER_IDS: tuple[Path, ...] = (("metadata", "user_id"), ("user",), ("safety_identifier",))
 """Members of a body that name a person; a body that comes out of a log is written without."""
@@ -231,7 +235,7 @@ class WireFormat(Format):
         word = raw.get("role")
         role = ROLES.get(word) if isinstance(word, str) else None
         if role is None:
-            return f"has no role that is known: {str(word)[:40]!r}"
+            return f"has no role that is known: {str(word)[:40]!r}" if word else "has no role"
         name = raw.get("name")
         marks = raw.keys() & _TAGS
         return Message(
@@ -332,7 +336,16 @@ def _holds(value: Any, path: Path) -> bool:
 
 
 def _title(call: Call) -> str:
-    return f"line {call.record.line}" if call.record.line > 1 else ""
+    """The first words of the first user message."""
+    for message in call.messages:
+        if isinstance(message, dict) and message.get("role") == "user":
+            content = message.get("content")
+            if isinstance(content, list):
+                texts = (string(part.get("text")) for part in content if isinstance(part, dict))
+                content = next((text for text in texts if text), None)
+            words = " ".join(content[:200].split()) if isinstance(content, str) else ""
+            return words if len(words) <= _TITLE else f"{words[: _TITLE - 1].rstrip()}…"
+    return ""
 
 
 def _note_on_response(call: Call, response: Response | None) -> str:
@@ -349,4 +362,4 @@ def _notes_on_others(records: int, every: int, known: int, title: str) -> list[s
     others = max(records, every) - known
     if others <= 0:
         return []
-    return [f"{others} records of this file hold no request of {title} and were left out."]
+    return [f"{counted(others, 'record')} without a request of {title} in this file: left out."]
