@@ -9,9 +9,9 @@ from typing import Any
 from stm_inspector.conversation.model import Message, Part, PartKind
 from stm_inspector.formats import blocks
 from stm_inspector.formats.calls import Call
-from stm_inspector.formats.document import Node, member
 from stm_inspector.formats.parts import opaque, string
 from stm_inspector.formats.rewrite import Changes, Path, dumps, verbatim
+from stm_inspector.formats.values import Node, member
 from stm_inspector.formats.wire import ROLES, Piece, Response, WireFormat
 
 _OTHERS_ROLES = frozenset(("tool", "function", "developer"))

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from stm_inspector.formats.document import Document, Node, elements, member
+from stm_inspector.formats.document import Document
+from stm_inspector.formats.values import Node, elements, member
 
 Keys = tuple[str, ...]
 

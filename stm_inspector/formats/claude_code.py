@@ -21,10 +21,11 @@ from stm_inspector.formats import blocks, claude_session
 from stm_inspector.formats.base import Entry, Format, Opened
 from stm_inspector.formats.claude_attachments import NOT_SENT, text_of
 from stm_inspector.formats.claude_session import Record, Session
-from stm_inspector.formats.document import Document, Node, elements, member
+from stm_inspector.formats.document import Document
 from stm_inspector.formats.edits import EditsByMessage, MessageEdit, in_order
 from stm_inspector.formats.parts import counted, string
 from stm_inspector.formats.rewrite import Changes, Path, dumps, rewrite, verbatim
+from stm_inspector.formats.values import Node, elements, member
 
 _STATE_ONLY = frozenset(("summary", "file-history-snapshot"))
 

@@ -13,8 +13,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from stm_inspector.formats.document import Node
 from stm_inspector.formats.parts import counted
+from stm_inspector.formats.values import Node
 
 _NEAR = 5.0
 """Seconds; a record whose parent is missing continues the nearest one that is no older."""

@@ -6,25 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from stm_inspector.conversation.model import Part, PartKind, Usage
-from stm_inspector.formats import media
+from stm_inspector.formats import openai_parts
 from stm_inspector.formats.calls import Call
-from stm_inspector.formats.document import Node, elements, member
-from stm_inspector.formats.parts import (
-    AT_PROVIDER,
-    ENCRYPTED,
-    ONLY_ADDRESS,
-    as_text,
-    first_and_rest,
-    opaque,
-    string,
-)
+from stm_inspector.formats.openai_parts import REASONING
+from stm_inspector.formats.parts import opaque, string
 from stm_inspector.formats.rewrite import Changes, Path, dumps, verbatim
+from stm_inspector.formats.values import Node, elements, member
 from stm_inspector.formats.wire import ROLES, Piece, Response, WireFormat
 
-_REASONING = ("reasoning_content", "reasoning", "reasoning_details")
-"""No standard: DeepSeek; OpenRouter, Groq, Cerebras; OpenRouter, Snowflake."""
-
-_BESIDE_CONTENT = (*_REASONING, "refusal", "audio", "tool_calls", "function_call")
+_BESIDE_CONTENT = (*REASONING, "refusal", "audio", "tool_calls", "function_call")
 
 _OTHERS_PARTS = frozenset(("tool-call", "tool-result", "input_text", "output_text", "input_image"))
 """Part types of the Vercel AI SDK and of OpenAI Responses."""
@@ -76,9 +66,9 @@ class OpenAIChat(WireFormat):
     def pieces(self, raw: dict[str, Any]) -> list[Piece]:
         content = raw.get("content")
         if raw.get("role") in ("tool", "function"):
-            return [(("content",), _result(raw, content))]
+            return [(("content",), openai_parts.result(raw, content))]
         pieces: list[Piece] = []
-        reasoning = _reasoning(raw)
+        reasoning = openai_parts.reasoning(raw)
         if reasoning is not None:
             pieces.append((("reasoning",), reasoning))
         if isinstance(content, str):
@@ -86,17 +76,20 @@ class OpenAIChat(WireFormat):
                 part = Part(PartKind.TEXT, content, source_type="text", raw=content)
                 pieces.append((("content",), part))
         elif isinstance(content, list):
-            pieces += [(("content", at), _content_part(item)) for at, item in enumerate(content)]
+            pieces += [
+                (("content", at), openai_parts.content_part(item))
+                for at, item in enumerate(content)
+            ]
         elif content is not None:
             pieces.append((("content",), opaque(content)))
         if raw.keys() & _BESIDE:
-            pieces += _calls_and_more(raw)
+            pieces += openai_parts.calls_and_more(raw)
         return pieces
 
     def field_pieces(self, field: str, value: Any) -> list[Piece]:
         if not isinstance(value, list):
             return [((), opaque(value))]
-        return [((at,), _definition(tool)) for at, tool in enumerate(value)]
+        return [((at,), openai_parts.definition(tool)) for at, tool in enumerate(value)]
 
     def response(self, text: str, node: Node) -> Response | None:
         value = node.value
@@ -124,7 +117,7 @@ class OpenAIChat(WireFormat):
         for part in parts:
             path = pieces[part][0]
             if path == ("reasoning",):
-                changes |= {(key,): None for key in _REASONING if key in raw}
+                changes |= {(key,): None for key in REASONING if key in raw}
             else:
                 changes[path] = None
         left = {pieces[at][0][0] for at in range(len(pieces)) if at not in parts}
@@ -165,179 +158,6 @@ def _sign_of_message(message: Any) -> str | None:
 def _has_function(tools: Any) -> bool:
     return isinstance(tools, list) and any(
         isinstance(tool, dict) and isinstance(tool.get("function"), dict) for tool in tools
-    )
-
-
-def _definition(tool: Any) -> Part:
-    if not isinstance(tool, dict):
-        return opaque(tool)
-    function = tool.get("function")
-    inner = function if isinstance(function, dict) else tool
-    return Part(
-        PartKind.TOOL_DEFINITION,
-        dumps(tool),
-        name=string(inner.get("name")),
-        cache_marker="cache_control" in tool,
-        source_type=string(tool.get("type")) or "function",
-        raw=tool,
-    )
-
-
-def _result(raw: dict[str, Any], content: Any) -> Part:
-    text, inside = "", tuple[Part, ...]()
-    if isinstance(content, list):
-        text, inside = first_and_rest([_content_part(item) for item in content])
-    elif content is not None:
-        text = as_text(content)
-    return Part(
-        PartKind.TOOL_RESULT,
-        text,
-        name=string(raw.get("name")),
-        call_id=string(raw.get("tool_call_id")),
-        parts=inside,
-        cache_marker="cache_control" in raw
-        or (isinstance(content, list) and any(_is_marked(item) for item in content)),
-        source_type=raw["role"],
-        raw=raw,
-    )
-
-
-def _is_marked(part: Any) -> bool:
-    return isinstance(part, dict) and "cache_control" in part
-
-
-def _reasoning(raw: dict[str, Any]) -> Part | None:
-    """The thinking of a message: one part, however many members say it."""
-    if "reasoning_content" not in raw and "reasoning" not in raw and "reasoning_details" not in raw:
-        return None
-    details = raw.get("reasoning_details")
-    steps = (
-        [step for step in details if isinstance(step, dict)] if isinstance(details, list) else []
-    )
-    text = string(raw.get("reasoning_content")) or string(raw.get("reasoning"))
-    if not text:
-        text = "\n".join(
-            words for step in steps if (words := string(step.get("text") or step.get("summary")))
-        )
-    encrypted = any(step.get("data") for step in steps)
-    if not text and not encrypted:
-        return None
-    return Part(
-        PartKind.THINKING,
-        text,
-        hidden=None if text else ENCRYPTED,
-        signed=any(step.get("signature") for step in steps) or encrypted,
-        source_type=next(key for key in _REASONING if raw.get(key)),
-        raw={key: raw[key] for key in _REASONING if key in raw},
-    )
-
-
-def _calls_and_more(raw: dict[str, Any]) -> list[Piece]:
-    pieces: list[Piece] = []
-    if isinstance(raw.get("refusal"), str) and raw["refusal"]:
-        refusal = Part(PartKind.TEXT, raw["refusal"], source_type="refusal", raw=raw["refusal"])
-        pieces.append((("refusal",), refusal))
-    if isinstance(raw.get("audio"), dict):
-        pieces.append((("audio",), opaque(raw["audio"], hidden=AT_PROVIDER)))
-    calls = raw.get("tool_calls")
-    if isinstance(calls, list):
-        pieces += [(("tool_calls", at), _call(call)) for at, call in enumerate(calls)]
-    elif calls is not None:
-        pieces.append((("tool_calls",), opaque(calls)))
-    legacy = raw.get("function_call")
-    if isinstance(legacy, dict):
-        part = Part(
-            PartKind.TOOL_CALL,
-            as_text(legacy.get("arguments", "")),
-            name=string(legacy.get("name")),
-            source_type="function_call",
-            raw=legacy,
-        )
-        pieces.append((("function_call",), part))
-    return pieces
-
-
-def _call(call: Any) -> Part:
-    if not isinstance(call, dict):
-        return opaque(call)
-    kind = string(call.get("type")) or "function"
-    inner = call.get(kind) if isinstance(call.get(kind), dict) else call.get("function")
-    if not isinstance(inner, dict):
-        return opaque(call)
-    return Part(
-        PartKind.TOOL_CALL,
-        as_text(inner.get("arguments", inner.get("input", ""))),
-        name=string(inner.get("name")),
-        call_id=string(call.get("id")),
-        source_type=kind,
-        raw=call,
-    )
-
-
-def _content_part(item: Any) -> Part:
-    """A part of a content list."""
-    if isinstance(item, str):
-        return Part(PartKind.TEXT, item, source_type="text", raw=item)
-    if not isinstance(item, dict):
-        return opaque(item)
-    kind = string(item.get("type")) or ""
-    marked = "cache_control" in item
-    if kind in ("text", "refusal") and isinstance(item.get(kind), str):
-        return Part(PartKind.TEXT, item[kind], cache_marker=marked, source_type=kind, raw=item)
-    if kind == "thinking":
-        return _thinking(item)
-    if kind == "image_url":
-        return _image(item, marked)
-    if kind == "file" and isinstance(item.get("file"), dict):
-        return _file(item, item["file"], marked)
-    if kind == "input_audio" and isinstance(item.get("input_audio"), dict):
-        audio = item["input_audio"]
-        found = media.from_base64(as_text(audio.get("data", "")), f"audio/{audio.get('format')}")
-        return opaque(item, media=found)
-    if kind == "video_url":
-        inner = item.get("video_url")
-        url = inner.get("url") if isinstance(inner, dict) else inner
-        return opaque(item, media=media.from_url(as_text(url)))
-    return opaque(item)
-
-
-def _thinking(item: dict[str, Any]) -> Part:
-    """Mistral: thinking as a list of text parts."""
-    inner = item.get("thinking")
-    if isinstance(inner, list):
-        inner = "\n".join(as_text(step.get("text", "")) for step in inner if isinstance(step, dict))
-    text = inner if isinstance(inner, str) else ""
-    signed = bool(item.get("signature"))
-    return Part(PartKind.THINKING, text, signed=signed, source_type="thinking", raw=item)
-
-
-def _image(item: dict[str, Any], marked: bool) -> Part:
-    inner = item.get("image_url")
-    url = inner.get("url") if isinstance(inner, dict) else inner
-    detail = string(inner.get("detail")) if isinstance(inner, dict) else None
-    if not isinstance(url, str):
-        return opaque(item)
-    found = media.from_url(url, detail)
-    return Part(
-        PartKind.IMAGE,
-        media=found,
-        hidden=ONLY_ADDRESS if found.url else None,
-        cache_marker=marked,
-        source_type="image_url",
-        raw=item,
-    )
-
-
-def _file(item: dict[str, Any], file: dict[str, Any], marked: bool) -> Part:
-    data = string(file.get("file_data"))
-    return Part(
-        PartKind.DOCUMENT,
-        name=string(file.get("filename")) or string(file.get("file_id")),
-        media=media.from_url(data) if data else None,
-        hidden=None if data else AT_PROVIDER,
-        cache_marker=marked,
-        source_type="file",
-        raw=item,
     )
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stm_inspector.formats.document import Node, elements, members
+from stm_inspector.formats.values import Node, elements, members
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 Path = tuple[str | int, ...]
 """Keys and list places that lead from a value to one inside it."""
@@ -16,8 +19,9 @@ Changes = Mapping[Path, str | None]
 
 
 def dumps(value: Any) -> str:
-    """JSON text of a value of our own making."""
-    return json.dumps(value, ensure_ascii=False)
+    """JSON text of a value, with lone surrogates escaped so that it can be encoded."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isascii() else _SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
 
 
 def verbatim(text: str, node: Node) -> str:

@@ -20,10 +20,11 @@ from stm_inspector.conversation.model import (
 )
 from stm_inspector.formats.base import Entry, Format, Opened
 from stm_inspector.formats.calls import Call, calls_of, node_at
-from stm_inspector.formats.document import Document, Node, elements, member, opened, parse
+from stm_inspector.formats.document import Document, parse
 from stm_inspector.formats.edits import EditsByMessage, MessageEdit, in_order
 from stm_inspector.formats.parts import counted, string
 from stm_inspector.formats.rewrite import Changes, Path, dumps, join, rewrite, verbatim
+from stm_inspector.formats.values import Node, elements, member, opened
 
 Piece = tuple[Path, Part]
 """A part and its place in the message it was read from."""

@@ -1,0 +1,234 @@
+"""JSON values that know where in their text they stand.
+
+Readers need both: the values to understand, and the places to write a kept message exactly as it
+was read. Outer structures (an envelope, its list of messages) are walked here; whatever stands
+inside an element is decoded by the C scanner of ``json``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+OPENED = frozenset(
+    ("messages", "tools", "functions", "system", "loglines", "request", "response", "body")
+)
+"""Members whose own members or elements are placed at once, in the same pass."""
+
+TOO_DEEP = "nested too deeply to be read"
+
+_DEPTH = 4
+"""How deep opened members may stand in one another."""
+
+_MAX_DIGITS = 4300
+"""Python refuses to convert longer whole numbers (``sys.get_int_max_str_digits``)."""
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+@dataclass(slots=True)
+class Node:
+    """A JSON value and its place: ``text[start:end]`` is the value as it was written.
+
+    Attributes:
+        line: 1-based line on which it starts; 0 where nobody asked.
+        fields: ``(key, where the key starts, value)`` of an object in order, duplicates
+            included; None until ``members`` is asked for them.
+        items: the elements of a list; None until ``elements`` is asked for them.
+        cut: the text ends, or goes wrong, inside it; the value holds what came before.
+    """
+
+    value: Any
+    start: int
+    end: int
+    line: int = 0
+    fields: list[tuple[str, int, Node]] | None = None
+    items: list[Node] | None = None
+    cut: bool = False
+
+    def field(self, key: str) -> Node | None:
+        """The opened member ``key`` (the last one where it stands twice), or None."""
+        found = None
+        for name, _, child in self.fields or ():
+            if name == key:
+                found = child
+        return found
+
+
+def members(text: str, node: Node) -> list[tuple[str, int, Node]]:
+    """The members of an object with their places; found on the first call."""
+    if node.fields is None:
+        node.fields = Walker(text).walk(node.start, frozenset()).fields or []
+    return node.fields
+
+
+def elements(text: str, node: Node) -> list[Node]:
+    """The elements of a list with their places; found on the first call."""
+    if node.items is None:
+        node.items = Walker(text).walk(node.start, frozenset()).items or []
+    return node.items
+
+
+def opened(text: str, node: Node) -> Node:
+    """``node`` with the members that conversations stand in opened as well."""
+    if node.fields is None and node.items is None and isinstance(node.value, dict | list):
+        fresh = Walker(text).walk(node.start, OPENED)
+        node.fields, node.items = fresh.fields, fresh.items
+    return node
+
+
+def member(text: str, node: Node | None, key: str) -> Node | None:
+    """Member ``key`` of an object (the last one where it stands twice), or None."""
+    if node is None or not isinstance(node.value, dict) or key not in node.value:
+        return None
+    members(text, node)
+    return node.field(key)
+
+
+class Unreadable(Exception):
+    """The text goes wrong at ``pos``."""
+
+    def __init__(self, pos: int, reason: str) -> None:
+        super().__init__(reason)
+        self.pos = pos
+        self.reason = reason
+
+
+class Walker:
+    """Decodes the values of one text and remembers what was odd.
+
+    Attributes:
+        fault: where and why the last walk went wrong, or None.
+        constants: how often NaN or Infinity stood in the text.
+        doubles: how many objects named a key twice.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.fault: tuple[int, str] | None = None
+        self.constants = 0
+        self.doubles = 0
+        self._decode = json.JSONDecoder(
+            object_pairs_hook=self._object,
+            parse_constant=self._constant,
+            parse_int=_whole_number,
+        ).raw_decode
+
+    def walk(self, pos: int, open_keys: frozenset[str], depth: int = 0) -> Node:
+        """The value at ``pos`` with its members or elements placed.
+
+        Sets ``fault`` and returns what was read before it where the text goes wrong.
+        """
+        opening = self.text[pos : pos + 1]
+        if opening == "{":
+            return self._walk_object(pos, open_keys if depth < _DEPTH else frozenset(), depth)
+        if opening == "[":
+            return self._walk_list(pos)
+        try:
+            return Node(*self.value(pos))
+        except Unreadable as bad:
+            self.fault = (bad.pos, bad.reason)
+            return Node(None, pos, pos, cut=True)
+
+    def _walk_object(self, start: int, open_keys: frozenset[str], depth: int) -> Node:
+        text = self.text
+        fields: list[tuple[str, int, Node]] = []
+        node = Node({}, start, start, fields=fields)
+        try:
+            pos = self._after(start + 1)
+            if text[pos : pos + 1] == "}":
+                node.end = pos + 1
+                return node
+            while True:
+                if text[pos : pos + 1] != '"':
+                    raise Unreadable(pos, "a key in double quotes is missing")
+                key_start = pos
+                key, _, pos = self.value(pos)
+                pos = self._expect(pos, ":")
+                if key in open_keys and text[pos : pos + 1] in ("{", "["):
+                    child = self.walk(pos, open_keys, depth + 1)
+                else:
+                    child = Node(*self.value(pos))
+                self.doubles += key in node.value
+                node.value[key] = child.value
+                fields.append((key, key_start, child))
+                node.end = pos = child.end
+                if self.fault:
+                    node.cut = True
+                    return node
+                pos = self._after(pos)
+                if text[pos : pos + 1] == "}":
+                    node.end = pos + 1
+                    return node
+                pos = self._expect(pos, ",")
+        except Unreadable as bad:
+            self.fault = (bad.pos, bad.reason)
+            node.cut = True
+            return node
+
+    def _walk_list(self, start: int) -> Node:
+        text = self.text
+        items: list[Node] = []
+        node = Node([], start, start, items=items)
+        try:
+            pos = self._after(start + 1)
+            if text[pos : pos + 1] == "]":
+                node.end = pos + 1
+                return node
+            while True:
+                child = Node(*self.value(pos))
+                items.append(child)
+                node.value.append(child.value)
+                node.end = pos = child.end
+                pos = self._after(pos)
+                if text[pos : pos + 1] == "]":
+                    node.end = pos + 1
+                    return node
+                pos = self._expect(pos, ",")
+        except Unreadable as bad:
+            self.fault = (bad.pos, bad.reason)
+            node.cut = True
+            return node
+
+    def value(self, pos: int) -> tuple[Any, int, int]:
+        """(value, start, end) of the value at ``pos``, decoded in C."""
+        try:
+            value, end = self._decode(self.text, pos)
+        except json.JSONDecodeError as error:
+            raise Unreadable(error.pos, error.msg[:1].lower() + error.msg[1:]) from None
+        except RecursionError:
+            raise Unreadable(pos, TOO_DEEP) from None
+        return value, pos, end
+
+    def _after(self, pos: int) -> int:
+        return skip(_SPACE, self.text, pos)
+
+    def _expect(self, pos: int, what: str) -> int:
+        pos = self._after(pos)
+        if self.text[pos : pos + 1] != what:
+            ends = pos >= len(self.text)
+            raise Unreadable(pos, "the text ends too early" if ends else f"{what!r} is missing")
+        return self._after(pos + 1)
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) != len(pairs):
+            self.doubles += 1
+        return value
+
+    def _constant(self, word: str) -> float:
+        self.constants += 1
+        return float(word)
+
+
+def skip(pattern: re.Pattern[str], text: str, pos: int) -> int:
+    """The place behind what ``pattern`` matches at ``pos``."""
+    found = pattern.match(text, pos)
+    return found.end() if found else pos
+
+
+def _whole_number(digits: str) -> int | str:
+    """The number, or its digits where Python would refuse to convert them."""
+    return int(digits) if len(digits) < _MAX_DIGITS else digits
