@@ -20,7 +20,8 @@ from stm_inspector.conversation.model import (
 from stm_inspector.formats import blocks, claude_session
 from stm_inspector.formats.base import Entry, Format, Opened
 from stm_inspector.formats.claude_attachments import NOT_SENT, text_of
-from stm_inspector.formats.claude_session import Record, Session
+from stm_inspector.formats.claude_session import Session
+from stm_inspector.formats.claude_tree import Record, records_of, sides
 from stm_inspector.formats.document import Document
 from stm_inspector.formats.edits import EditsByMessage, MessageEdit, in_order
 from stm_inspector.formats.parts import counted, string
@@ -86,9 +87,9 @@ class ClaudeCode(Format):
 
     def open(self, document: Document) -> Opened:
         nodes = _loglines(document) or document.records
-        records = claude_session.records_of(nodes)
+        records = records_of(nodes)
         own = [record for record in records if not record.side]
-        parts = {"": own, **claude_session.sides(records)}
+        parts = {"": own, **sides(records)}
         sessions = {
             name: session
             for name, lines in parts.items()
