@@ -41,6 +41,12 @@ QToolButton[primary="true"]:disabled {
 QPushButton[flat="true"] { background: transparent; border-color: transparent; color: @accent; }
 QPushButton[flat="true"]:hover { background: @hover; }
 QPushButton[flat="true"]:focus { border-color: @focus; }
+QPushButton[compact="true"], QToolButton[compact="true"] {
+    padding: 0 7px; min-height: 19px; border-radius: 5px;
+}
+QPushButton[compact="true"]:focus, QToolButton[compact="true"]:focus {
+    padding: 0 6px; min-height: 17px;
+}
 QPushButton::menu-indicator, QToolButton::menu-indicator {
     image: url(@icons/chevron-down.svg); width: 10px; height: 10px;
     subcontrol-origin: padding; subcontrol-position: right center; right: 7px;
