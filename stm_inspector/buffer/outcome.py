@@ -48,36 +48,59 @@ def totals_of(situation: Situation, decision: Decision, after: NDArray[np.int64]
     )
 
 
-def miss(
+def misses(
     policy: Policy,
-    layout: Layout,
+    situation: Situation,
     decision: Decision,
     after: NDArray[np.int64],
     totals: Totals,
-    budget: int,
-) -> str:
-    """By how much the budget is missed, what holds it, and what can be done about it."""
+) -> tuple[str, ...]:
+    """By how much the budget, or the target within it, is missed, and what holds it: at most
+    one text. For the budget also what can be done about it."""
+    held = f"It is held by: {_holders(situation.layout, decision, after)}"
+    if totals.over_budget:
+        return (
+            f"The budget of {situation.budget:,} tokens is missed by {totals.over_budget:,}. "
+            f"{held}. {_remedy(policy, situation.layout, after)}",
+        )
+    over = totals.after.tokens - (situation.target or 0)
+    if policy.uses_target and decision.fired and situation.target is not None and over > 0:
+        return (f"The target of {situation.target:,} tokens is missed by {over:,}. {held}",)
+    return ()
+
+
+def _holders(layout: Layout, decision: Decision, after: NDArray[np.int64]) -> str:
+    """Zones by the tokens that they hold, most first."""
     by_zone = np.bincount(layout.zones.shown, weights=after, minlength=len(Zone))
-    held = sorted(((int(by_zone[zone]), zone) for zone in Zone if by_zone[zone]), reverse=True)
-    holders = [f"{zone.word} {tokens:,}" for tokens, zone in held]
+    held = sorted(((int(by_zone[zone]), zone.word) for zone in Zone if by_zone[zone]), reverse=True)
+    holders = [f"{zone} {tokens:,}" for tokens, zone in held]
     inserted = sum(item.tokens for item in decision.inserted)
     if inserted:
-        holders.append(f"summaries {inserted:,}")
-    text = f"The budget of {budget:,} tokens is missed by {totals.over_budget:,}"
-    return f"{text}. It is held by: {', '.join(holders)}. {_remedy(policy, layout, after)}"
+        holders.append(f"inserted messages {inserted:,}")
+    return ", ".join(holders) or "the overhead of the request"
 
 
 def _remedy(policy: Policy, layout: Layout, after: NDArray[np.int64]) -> str:
     if not policy.uses_budget:
         return (
-            "This policy does not look at the budget: choose one that does, or change its settings"
+            "This policy does not look at the budget: change its settings, choose one that does, "
+            "or raise the budget"
         )
-    protected = [zone for zone in Zone if zone.word in layout.protect]
     remedies = ["raise the budget"]
-    if layout.pinned.any():
-        remedies.append("unpin")
-    if protected:
-        weights = {zone: int(after[layout.zones.members[zone]].sum()) for zone in protected}
-        heaviest = max(protected, key=lambda zone: weights[zone])
+    if after[layout.pinned].any():
+        remedies.append("remove pins")
+    heaviest = _heaviest(layout, after)
+    if heaviest is not None:
         remedies.append(f"take '{heaviest.word}' out of what is always kept")
     return f"To meet it, {' or '.join(remedies)}"
+
+
+def _heaviest(layout: Layout, after: NDArray[np.int64]) -> Zone | None:
+    """The protected zone that holds most. Not the system prompt: nobody wants to lose that."""
+    tokens = {
+        zone: int(after[layout.zones.members[zone]].sum())
+        for zone in Zone
+        if zone.word in layout.protect and zone is not Zone.SYSTEM
+    }
+    heaviest = max(tokens, key=lambda zone: tokens[zone], default=None)
+    return heaviest if heaviest is not None and tokens[heaviest] else None

@@ -13,7 +13,7 @@ import numpy as np
 from stm_inspector.buffer.budget import tokens_at
 from stm_inspector.buffer.calls import calls_of
 from stm_inspector.buffer.layout import Layout, key_of, lay_out
-from stm_inspector.buffer.outcome import miss, tokens_after, totals_of
+from stm_inspector.buffer.outcome import misses, tokens_after, totals_of
 from stm_inspector.buffer.plan import Plan, Verdict
 from stm_inspector.buffer.policies import get_policy
 from stm_inspector.buffer.policies.base import CommonSettings, Policy, Situation, TriggerSettings
@@ -97,9 +97,9 @@ class Planner:
         layout = situation.layout
         after = tokens_after(situation.counts, decision)
         totals = totals_of(situation, decision, after)
-        if totals.over_budget:
-            note = miss(policy, layout, decision, after, totals, situation.budget)
-            decision = replace(decision, notes=(*decision.notes, note))
+        missed = misses(policy, situation, decision, after, totals)
+        if missed:
+            decision = replace(decision, notes=decision.notes + missed)
         return Plan(
             policy=policy.id,
             options=options,

@@ -1,0 +1,475 @@
+"""The policies: fixed points by example, and what always holds over random conversations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stm_inspector.buffer.budget import Budget, tokens_at
+from stm_inspector.buffer.edits import edit_of
+from stm_inspector.buffer.plan import Plan, Verdict
+from stm_inspector.buffer.planner import Planner
+from stm_inspector.buffer.policies import all_policies, get_policy
+from stm_inspector.buffer.settings import SettingError, Settings, describe
+from stm_inspector.conversation.model import Conversation
+from stm_inspector.tokens.counts import TokenCounts
+from tests.buffer import slow_policies as slow
+from tests.talk import (
+    assistant,
+    call,
+    conversations,
+    counted,
+    plain,
+    result,
+    system,
+    talk,
+    tool,
+    user,
+)
+
+NAIVE = {"protect": "", "locks": "false"}
+GONE = (Verdict.EVICT, Verdict.SUMMARISE)
+
+
+def kept(plan: Plan) -> list[int]:
+    return np.flatnonzero(~np.isin(plan.decision.verdicts, GONE)).tolist()
+
+
+def having(plan: Plan, verdict: Verdict) -> list[int]:
+    return np.flatnonzero(plan.decision.verdicts == verdict).tolist()
+
+
+def planned(conversation: Conversation, counts: TokenCounts | None = None, **settings: Any) -> Plan:
+    planner = Planner(conversation, counted(conversation) if counts is None else counts)
+    if "fixed" in settings:
+        settings["budget"] = Budget(fixed=settings.pop("fixed"))
+    return planner.plan(Settings(**settings))
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+# Fixed points of the specification.
+
+
+def test_the_naive_window_of_three_keeps_the_newest_three() -> None:
+    plan = planned(plain(5), policy="sliding-window", options={**NAIVE, "max_messages": "3"})
+    assert kept(plan) == [2, 3, 4]
+    assert having(plan, Verdict.EVICT) == [0, 1]
+
+
+def test_one_summary_stands_for_the_first_five_of_eight() -> None:
+    plan = planned(
+        plain(8),
+        policy="summary",
+        options={"protect": "system,current", "keep_recent": 3, "trigger": 0},
+    )
+    (inserted,) = plan.decision.inserted
+    assert inserted.stands_for == (0, 1, 2, 3, 4)
+    assert (inserted.before, inserted.role, inserted.tokens) == (0, "user", 1)
+    assert kept(plan) == [5, 6, 7]
+    assert plan.totals.summarised == 5
+    assert plan.totals.after.messages == 4
+    assert plan.totals.after.tokens == 4
+
+
+def test_full_keeps_everything_and_says_by_how_much_the_budget_is_missed() -> None:
+    plan = planned(plain(8), policy="full", fixed=5)
+    assert kept(plan) == list(range(8))
+    assert plan.totals.over_budget == 3
+    assert not plan.decision.fired
+    assert "missed by 3" in plan.decision.notes[-1]
+    assert "does not look at the budget" in plan.decision.notes[-1]
+
+
+# Windows.
+
+
+def agent_run() -> Conversation:
+    return talk(
+        system(),
+        user("task"),
+        assistant(call("1"), call("2")),
+        tool(result("1")),
+        tool(result("2")),
+        assistant("found it"),
+        user("now the other"),
+        assistant("done"),
+    )
+
+
+def test_a_sliding_window_forgets_the_task_and_head_tail_does_not() -> None:
+    options = {"max_messages": 3}
+    assert kept(planned(agent_run(), policy="sliding-window", options=options)) == [0, 5, 6, 7]
+    assert kept(planned(agent_run(), policy="head-tail", options=options)) == [0, 1, 5, 6, 7]
+
+
+def test_a_window_edge_inside_a_lock_group_drops_the_whole_group() -> None:
+    plan = planned(agent_run(), policy="sliding-window", options={"max_messages": 4})
+    assert kept(plan) == [0, 5, 6, 7]
+    planner = Planner(agent_run(), counted(agent_run()))
+    assert "edge" in planner.reason(plan, 4)
+
+
+def test_without_locks_the_naive_window_leaves_an_orphan_and_the_plan_says_so() -> None:
+    plan = planned(agent_run(), policy="sliding-window", options={**NAIVE, "max_messages": 4})
+    assert kept(plan) == [4, 5, 6, 7]
+    assert [problem.index for problem in plan.problems if problem.rule == "OC1"] == [4]
+
+
+def test_the_current_turn_stays_beyond_the_window() -> None:
+    conversation = talk(user("a"), assistant("b"), user("c"), *[assistant("d")] * 5)
+    plan = planned(conversation, policy="sliding-window", options={"max_messages": 2})
+    assert kept(plan) == [2, 3, 4, 5, 6, 7]
+
+
+# Token budget.
+
+
+def test_the_tail_stops_at_the_first_group_that_does_not_fit() -> None:
+    conversation = plain(8)
+    tokens = [10, 10, 10, 10, 50, 10, 10, 10]
+    plan = planned(conversation, counted(conversation, tokens), fixed=45)
+    # Task 10, current turn 20; of the rest 5 fits, 4 does not, and 3 would but stands behind it.
+    assert kept(plan) == [0, 5, 6, 7]
+    assert plan.totals.after.tokens == 40
+
+
+def test_everything_stays_at_exactly_its_size() -> None:
+    conversation = plain(6)
+    counts = counted(conversation, overhead=3)
+    assert planned(conversation, counts, fixed=9).totals.evicted == 0
+    assert planned(conversation, counts, fixed=8).totals.evicted == 1
+
+
+def long_task() -> tuple[Conversation, TokenCounts]:
+    task = "Fix  the\nparser " + "and its tests " * 100
+    conversation = talk(user(task), assistant("yes"), assistant("no"), user("go on"))
+    counts = counted(conversation, [words(task), 10, 10, 10], of_message=words)
+    return conversation, counts
+
+
+def test_a_task_that_does_not_fit_becomes_one_line_and_the_tail_grows() -> None:
+    conversation, counts = long_task()
+    plan = planned(conversation, counts, fixed=100)
+    assert having(plan, Verdict.TRUNCATE) == [0]
+    line = plan.decision.truncated[0].text
+    assert line.startswith("[original task: Fix the parser and its tests and")
+    assert line.endswith("…]")
+    assert len(line) == len("[original task: …]") + 200
+    assert kept(plan) == [0, 1, 2, 3]
+    assert plan.tokens_after.tolist() == [words(line), 10, 10, 10]
+    assert plan.totals.over_budget == 0
+
+
+def test_a_task_in_the_current_turn_is_never_cut() -> None:
+    conversation = talk(user("Fix " + "it " * 300), assistant("yes"))
+    plan = planned(conversation, counted(conversation, [301, 10], of_message=words), fixed=50)
+    assert kept(plan) == [0, 1]
+    assert plan.decision.truncated == {}
+    assert plan.totals.over_budget == 261
+
+
+def test_a_pinned_task_is_never_cut() -> None:
+    conversation, counts = long_task()
+    plan = planned(conversation, counts, fixed=100, pins=frozenset({0}))
+    assert plan.decision.truncated == {}
+    assert plan.totals.over_budget > 0
+
+
+def test_a_miss_names_what_holds_the_budget_and_what_to_do() -> None:
+    conversation = talk(system(), user("task"), assistant("a"), user("b"), assistant("c"))
+    counts = counted(conversation, [400, 2, 50, 30, 1_500], of_message=words)
+    plan = planned(conversation, counts, fixed=1_000)
+    assert plan.totals.over_budget == 932
+    (note,) = plan.decision.notes
+    assert "The budget of 1,000 tokens is missed by 932" in note
+    assert "current 1,530, system 400, anchor 2" in note
+    assert "raise the budget" in note
+    assert "'current'" in note
+
+
+def test_watermark_and_target_make_hysteresis() -> None:
+    conversation = plain(20)
+    lazy = planned(conversation, fixed=20, watermark=1.0, target=0.5)
+    assert lazy.totals.evicted == 0
+    plan = planned(conversation, fixed=20, watermark=0.9, target=0.5)
+    assert (plan.watermark, plan.target) == (18, 10)
+    assert plan.totals.after.tokens == 10
+    assert plan.decision.fired
+
+
+def test_a_missed_target_within_the_budget_is_said_too() -> None:
+    plan = planned(plain(20), fixed=15, target=2)
+    assert plan.totals.over_budget == 0
+    assert plan.totals.after.tokens == 3
+    assert "target of 2 tokens is missed by 1" in plan.decision.notes[0]
+
+
+# Summary.
+
+
+def test_below_the_trigger_nothing_is_summarised() -> None:
+    assert planned(plain(8), policy="summary", fixed=14).decision.inserted == ()
+    assert planned(plain(8), policy="summary", fixed=13).decision.inserted != ()
+
+
+def test_the_watermark_of_the_budget_bar_overrides_the_trigger() -> None:
+    plan = planned(plain(8), policy="summary", fixed=10, watermark=0.9)
+    assert plan.watermark == 9
+    assert plan.options.trigger == 0.9
+    assert plan.decision.inserted == ()
+
+
+def test_a_group_at_the_edge_goes_into_the_summary_whole() -> None:
+    plan = planned(agent_run(), policy="summary", options={"keep_recent": 5, "trigger": 0})
+    assert having(plan, Verdict.SUMMARISE) == [2, 3, 4]
+    assert plan.decision.inserted[0].before == 2
+
+
+def test_a_summary_never_stands_between_a_call_and_its_result() -> None:
+    conversation = talk(
+        user("task"),
+        assistant(call("1")),
+        assistant("thinking aloud"),
+        tool(result("1")),
+        user("next"),
+        assistant("done"),
+    )
+    plan = planned(
+        conversation,
+        policy="summary",
+        options={"keep_recent": 2, "trigger": 0},
+        pins=frozenset({3}),
+    )
+    assert having(plan, Verdict.SUMMARISE) == [2]
+    assert plan.decision.inserted[0].before == 1
+
+
+def test_a_summary_of_nothing_is_none() -> None:
+    plan = planned(plain(3), policy="summary", options={"trigger": 0})
+    assert plan.decision.inserted == ()
+    assert not plan.decision.fired
+    assert "nothing is left to summarise" in plan.decision.notes[0]
+
+
+def test_a_summary_larger_than_what_it_replaces_says_so() -> None:
+    conversation = plain(9)
+    plan = planned(
+        conversation,
+        counted(conversation, of_message=words),
+        policy="summary",
+        options={"trigger": 0},
+    )
+    assert "is larger than the messages it stands for" in plan.decision.notes[0]
+
+
+def test_what_stands_before_the_task_stays() -> None:
+    conversation = talk(assistant("Hello!"), user("task"), *[assistant("a")] * 9, user("b"))
+    plan = planned(conversation, policy="summary", options={"trigger": 0, "keep_recent": 2})
+    assert having(plan, Verdict.SUMMARISE) == list(range(2, 10))
+    planner = Planner(conversation, counted(conversation))
+    assert planner.reason(plan, 0) == "Stands before the task."
+
+
+# What always holds.
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[Conversation, TokenCounts, Settings]:
+    conversation = draw(conversations)
+    n = len(conversation.messages)
+    tokens = draw(st.lists(st.sampled_from([0, 1, 5, 40, 300]), min_size=n, max_size=n))
+    counts = counted(conversation, tokens, overhead=draw(st.sampled_from([0, 3])), of_message=words)
+    policy = draw(st.sampled_from(all_policies()))
+    options: dict[str, Any] = {}
+    if draw(st.booleans()):
+        zones = ["system", "anchor", "retrieved", "middle", "tail", "current"]
+        options["protect"] = frozenset(draw(st.sets(st.sampled_from(zones))))
+    options["locks"] = draw(st.booleans())
+    own = {
+        "max_messages": st.integers(1, 12),
+        "keep_recent": st.integers(0, 12),
+        "trigger": st.sampled_from([0.0, 0.3, 0.6, 1.0, 50.0]),
+        "max_summary_tokens": st.integers(1, 60),
+    }
+    for item in describe(policy.settings):
+        if item.key in own:
+            options[item.key] = draw(own[item.key])
+    marks = [None, 0.0, 0.3, 0.7, 1.0, 100.0]
+    indices = st.integers(0, n - 1) if n else st.nothing()
+    calls = len(Planner(conversation, counts).calls)
+    settings = Settings(
+        policy=policy.id,
+        options=options,
+        budget=Budget(fixed=draw(st.integers(0, sum(tokens) + 10))),
+        watermark=draw(st.sampled_from(marks)),
+        target=draw(st.sampled_from(marks)),
+        pins=draw(st.frozensets(indices, max_size=min(3, n))),
+        marks=draw(st.dictionaries(indices, st.booleans(), max_size=min(3, n))),
+        tail_turns=draw(st.integers(0, 4)),
+        call=draw(st.none() | st.integers(0, calls - 1)),
+    )
+    return conversation, counts, settings
+
+
+def log_of(case: tuple[Conversation, TokenCounts, Settings], plan: Plan) -> slow.Log:
+    conversation, counts, settings = case
+    begun = talk(*conversation.messages[: plan.length])
+    return slow.Log(begun, counts, settings, plan.options.protect, plan.options.locks)
+
+
+def expected(log: slow.Log, plan: Plan) -> slow.Outcome:
+    budget = log.settings.budget.input
+    if plan.policy == "full":
+        return slow.keep_everything(log)
+    if plan.policy in ("sliding-window", "head-tail"):
+        return slow.window(log, plan.options.max_messages)
+    watermark = log.settings.watermark
+    if plan.policy == "summary":
+        trigger = plan.options.trigger if watermark is None else watermark
+        return slow.summary(log, tokens_at(trigger, budget), plan.options.keep_recent)
+    target = log.settings.target
+    trigger = budget if watermark is None else min(budget, tokens_at(watermark, budget))
+    goal = budget if target is None else min(budget, tokens_at(target, budget))
+    return slow.token_budget(log, trigger, goal, budget)
+
+
+@given(cases())
+def test_every_policy_agrees_with_its_slow_reference(
+    case: tuple[Conversation, TokenCounts, Settings],
+) -> None:
+    plan = Planner(case[0], case[1]).plan(case[2])
+    log = log_of(case, plan)
+    outcome = expected(log, plan)
+    assert set(having(plan, Verdict.KEEP)) == outcome.kept
+    assert set(having(plan, Verdict.TRUNCATE)) == outcome.truncated
+    assert set(having(plan, Verdict.SUMMARISE)) == outcome.summarised
+    assert set(np.flatnonzero(plan.protected).tolist()) == log.held
+
+
+@given(cases())
+def test_a_lock_group_is_never_split(case: tuple[Conversation, TokenCounts, Settings]) -> None:
+    plan = Planner(case[0], case[1]).plan(case[2])
+    if plan.options.locks:
+        for members in log_of(case, plan).conversation.structure.groups:
+            assert len({int(plan.decision.verdicts[member]) for member in members}) == 1
+
+
+@given(cases())
+def test_what_is_protected_survives(case: tuple[Conversation, TokenCounts, Settings]) -> None:
+    plan = Planner(case[0], case[1]).plan(case[2])
+    log = log_of(case, plan)
+    cut = set(having(plan, Verdict.TRUNCATE))
+    assert log.held <= set(kept(plan))
+    assert cut <= {log.anchor}
+    assert not cut & set(case[2].pins)
+
+
+@given(cases())
+def test_the_numbers_add_up_and_a_miss_is_honest(
+    case: tuple[Conversation, TokenCounts, Settings],
+) -> None:
+    plan = Planner(case[0], case[1]).plan(case[2])
+    totals, decision = plan.totals, plan.decision
+    stays = kept(plan)
+    inserted = sum(item.tokens for item in decision.inserted)
+    assert totals.before.messages == plan.length
+    assert totals.before.tokens == int(plan.tokens.sum()) + case[1].overhead
+    assert totals.after.messages == len(stays) + len(decision.inserted)
+    assert totals.after.tokens == int(plan.tokens_after.sum()) + case[1].overhead + inserted
+    assert set(np.flatnonzero(plan.tokens_after).tolist()) <= set(stays)
+    verdicts = (totals.kept, totals.evicted, totals.cleared, totals.truncated, totals.summarised)
+    assert verdicts == tuple(len(having(plan, verdict)) for verdict in Verdict)
+    assert totals.over_budget == max(0, totals.after.tokens - plan.budget.input)
+    missed = [note for note in decision.notes if note.startswith("The budget of")]
+    assert bool(missed) == bool(totals.over_budget)
+    if plan.policy == "token-budget" and totals.over_budget:
+        assert set(stays) == log_of(case, plan).held
+
+
+@given(cases())
+def test_what_is_put_in_is_marked_counted_and_stands_for_what_left(
+    case: tuple[Conversation, TokenCounts, Settings],
+) -> None:
+    plan = Planner(case[0], case[1]).plan(case[2])
+    for item in plan.decision.inserted:
+        assert item.tokens == words(item.text)
+        assert list(item.stands_for) == having(plan, Verdict.SUMMARISE)
+        assert 0 <= item.before <= item.stands_for[0]
+    assert bool(plan.decision.inserted) == bool(having(plan, Verdict.SUMMARISE))
+
+
+@given(cases(), cases())
+def test_a_plan_depends_on_nothing_but_its_settings(
+    case: tuple[Conversation, TokenCounts, Settings],
+    other: tuple[Conversation, TokenCounts, Settings],
+) -> None:
+    conversation, counts, settings = case
+    planner = Planner(conversation, counts)
+    first = planner.plan(settings)
+    planner.plan(Settings(policy=other[2].policy, options=other[2].options, budget=Budget(fixed=7)))
+    for again in (planner.plan(settings), Planner(conversation, counts).plan(settings)):
+        assert again.decision.verdicts.tolist() == first.decision.verdicts.tolist()
+        assert again.decision.reason_of.tolist() == first.decision.reason_of.tolist()
+        assert again.decision.inserted == first.decision.inserted
+        assert again.totals == first.totals
+        assert again.problems == first.problems
+
+
+@given(cases())
+def test_the_edit_keeps_order_and_says_what_changes(
+    case: tuple[Conversation, TokenCounts, Settings],
+) -> None:
+    plan = Planner(case[0], case[1]).plan(case[2])
+    edit = edit_of(case[0], plan)
+    assert list(edit.kept) == kept(plan)
+    assert set(edit.texts) == set(having(plan, Verdict.TRUNCATE))
+    assert [item.text for item in edit.inserts] == [item.text for item in plan.decision.inserted]
+
+
+@given(cases())
+def test_every_message_has_a_reason_in_one_sentence(
+    case: tuple[Conversation, TokenCounts, Settings],
+) -> None:
+    planner = Planner(case[0], case[1])
+    plan = planner.plan(case[2])
+    for index in range(plan.length):
+        reason = planner.reason(plan, index)
+        assert reason.endswith(".")
+        assert reason[0].isupper()
+        held = bool(plan.protected[index])
+        gone = plan.decision.verdicts[index] in GONE
+        assert not (held and gone)
+
+
+# The registry.
+
+
+def test_policies_describe_themselves() -> None:
+    ids = [policy.id for policy in all_policies()]
+    assert len(set(ids)) == len(ids)
+    assert {"full", "sliding-window", "head-tail", "token-budget", "summary"} <= set(ids)
+    for policy in all_policies():
+        assert get_policy(policy.id) is policy
+        assert len(policy.help) > 100
+        assert "Wrong" in policy.help
+        for item in describe(policy.settings):
+            assert item.help
+
+
+def test_defaults_protect_the_task_but_in_the_sliding_window() -> None:
+    for policy in all_policies():
+        protect = policy.settings().protect
+        assert ("anchor" in protect) == (policy.id != "sliding-window")
+        assert {"system", "current"} <= protect
+
+
+def test_an_unknown_policy_is_refused() -> None:
+    with pytest.raises(SettingError, match="no policy 'nope'; there are: token-budget"):
+        get_policy("nope")
