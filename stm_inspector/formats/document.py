@@ -175,7 +175,7 @@ class _Reader(Walker):
     def _holds_messages(self, node: Node) -> bool:
         if isinstance(node.value, list):
             return bool(node.value)
-        return any(
+        return isinstance(node.value, dict) and any(
             isinstance(node.value.get(key), list) and node.value[key]
             for key in ("messages", "loglines")
         )

@@ -176,7 +176,7 @@ class WireFormat(Format):
             messages[-1] = replace(
                 messages[-1], usage=response.usage, model=response.model, id=response.id
             )
-        if not messages:
+        if all(message.source_field for message in messages):
             reason = f": {skipped[0].reason}" if skipped else ""
             raise InputError(f"{document.name} holds a request without messages{reason}.")
         body = call.body_value
