@@ -1,0 +1,118 @@
+"""Exporting the trimmed buffer: asks first where the trimming breaks the request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from stm_inspector.app.dialogs import confirm
+from stm_inspector.app.preferences import Preferences
+from stm_inspector.app.session import Session
+from stm_inspector.app.tasks import Runner
+from stm_inspector.buffer.plan import Plan, Problem, Severity
+from stm_inspector.conversation.errors import InputError
+from stm_inspector.conversation.model import Conversation
+from stm_inspector.engine import export, export_text
+
+
+class Exporter(QObject):
+    """Writes the session's plan to a file or the clipboard, off the GUI thread.
+
+    Signals:
+        done(str): what was done, one sentence.
+        failed(str): what went wrong, one sentence.
+    """
+
+    done = Signal(str)
+    failed = Signal(str)
+
+    def __init__(self, session: Session, preferences: Preferences, window: QWidget) -> None:
+        super().__init__(window)
+        self._session = session
+        self._preferences = preferences
+        self._window = window
+        self.runner: Runner[str] = Runner(self)
+
+    def to_file(self) -> None:
+        """Ask where, and write beside and rename."""
+        ready = self._ready()
+        if ready is None:
+            return
+        conversation, plan = ready
+        chosen, _kind = QFileDialog.getSaveFileName(
+            self._window, "Export the trimmed buffer", self._suggestion(), "JSON (*.json *.jsonl)"
+        )
+        if not chosen:
+            return
+        self._preferences.folder = str(Path(chosen).parent)
+
+        def work() -> str:
+            export(conversation, plan, chosen)
+            return f"Exported {_amount(plan)} to {Path(chosen).name}."
+
+        self._run(work, self.done.emit)
+
+    def to_clipboard(self) -> None:
+        """Put the same text on the clipboard."""
+        ready = self._ready()
+        if ready is None:
+            return
+        conversation, plan = ready
+
+        def finish(text: str) -> None:
+            QGuiApplication.clipboard().setText(text)
+            self.done.emit(f"Copied {_amount(plan)} to the clipboard as JSON.")
+
+        self._run(lambda: export_text(conversation, plan), finish)
+
+    def _ready(self) -> tuple[Conversation, Plan] | None:
+        conversation, plan = self._session.conversation, self._session.plan
+        if conversation is None or plan is None:
+            return None
+        broken = breaking(plan)
+        if broken and not confirm(
+            self._window,
+            "An API would reject the trimmed buffer. Export it all the same?",
+            summary(broken),
+            "Export anyway",
+        ):
+            return None
+        return conversation, plan
+
+    def _run(self, work: Callable[[], str], finish: Callable[[str], None]) -> None:
+        self.runner.start(lambda _job: work(), finish, self._fail)
+
+    def _fail(self, error: BaseException) -> None:
+        if isinstance(error, InputError):
+            self.failed.emit(str(error))
+        else:
+            raise error
+
+    def _suggestion(self) -> str:
+        recording = self._session.recording
+        source = Path(recording.path) if recording is not None else Path("conversation.json")
+        folder = self._preferences.folder or str(source.parent)
+        suffix = ".jsonl" if source.suffix == ".jsonl" else ".json"
+        return str(Path(folder) / f"{source.stem}.trimmed{suffix}")
+
+
+def breaking(plan: Plan) -> list[Problem]:
+    """The errors of a plan: for these an API rejects the request."""
+    return [problem for problem in plan.problems if problem.severity is Severity.ERROR]
+
+
+def summary(problems: list[Problem], shown: int = 3) -> str:
+    """The first few problems in words, and how many more there are."""
+    lines = [f"{problem.rule}: {problem.text}" for problem in problems[:shown]]
+    if len(problems) > shown:
+        lines.append(f"and {len(problems) - shown:,} more; the problem list has them all.")
+    return "\n".join(lines)
+
+
+def _amount(plan: Plan) -> str:
+    after = plan.totals.after
+    return f"{after.messages:,} messages ({after.tokens:,} tokens, {plan.totals.exactness.word})"

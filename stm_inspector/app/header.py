@@ -1,0 +1,153 @@
+"""The top row: what is open, by which policy, for which model; search and export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QToolButton, QWidget
+
+from stm_inspector.app import theme
+from stm_inspector.app.actions import Actions
+from stm_inspector.app.pickers import ConversationPicker, ModelPicker, PolicyPicker
+from stm_inspector.app.session import Session
+from stm_inspector.app.widgets import ElidedLabel, label
+from stm_inspector.conversation.model import Conversation
+from stm_inspector.conversation.visible import visible
+from stm_inspector.formats import Recording, all_formats
+
+SKIPPED_SHOWN = 5
+"""Skipped pieces of a file that the tooltip names one by one."""
+
+
+class FindField(QLineEdit):
+    """Finds in texts and tool arguments; Return steps on, Escape lets go."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self.setPlaceholderText("Find text or tool…  Ctrl+F")
+        self.setClearButtonEnabled(True)
+        self.setAccessibleName("Find text or tool")
+        self.setToolTip("Searches texts and tool arguments; F3 next, Shift+F3 previous")
+        self.setFixedWidth(210)
+        self.textEdited.connect(session.set_query)
+        session.found.connect(self._refresh)
+        session.opened.connect(self._refresh)
+
+    def _refresh(self) -> None:
+        if self.text() != self._session.query:
+            with QSignalBlocker(self):
+                self.setText(self._session.query)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            back = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+            self._session.step_match(-1 if back else 1)
+        elif event.key() == Qt.Key.Key_Escape:
+            self.clear()
+            self._session.set_query("")
+            following = self.nextInFocusChain()
+            if following is not None:
+                following.setFocus(Qt.FocusReason.TabFocusReason)
+        else:
+            super().keyPressEvent(event)
+            return
+        event.accept()
+
+
+class Header(QWidget):
+    """One row of controls; everything in it comes from and goes to the session."""
+
+    def __init__(self, session: Session, actions: Actions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.setProperty("panel", True)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._open = QPushButton("Open…")
+        self._open.setAccessibleName("Open a recorded conversation")
+        self._open.setToolTip("Open a recorded conversation (Ctrl+O)")
+        self._open.clicked.connect(actions["open"].trigger)
+        self._name = ElidedLabel()
+        self._name.setFont(theme.fonts().bold)
+        self._chip = label()
+        self._chip.setProperty("chip", True)
+        self._chip.setFont(theme.fonts().mono_small)
+        self._conversation = ConversationPicker(session)
+        self._policy = PolicyPicker(session)
+        self._model = ModelPicker(session)
+        self.find_field = FindField(session)
+        self._export = _split_button(actions["export"], actions["copy-export"])
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 7, 14, 7)
+        row.setSpacing(10)
+        for widget in (self._open, self._name, self._chip, self._conversation):
+            row.addWidget(widget)
+        row.addStretch(1)
+        policy, model = label("&Policy", "soft"), label("&Model", "soft")
+        policy.setBuddy(self._policy)
+        model.setBuddy(self._model)
+        self._only_with_file = (
+            policy,
+            self._policy,
+            model,
+            self._model,
+            self.find_field,
+            self._export,
+        )
+        for item in self._only_with_file:
+            row.addWidget(item)
+        session.opened.connect(self._refresh)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        recording, conversation = self._session.recording, self._session.conversation
+        is_open = recording is not None and conversation is not None
+        for widget in (self._name, self._chip, *self._only_with_file):
+            widget.setVisible(is_open)
+        if recording is None or conversation is None:
+            return
+        self._name.set_full_text(visible(Path(recording.path).name, keep=""))
+        self._name.setToolTip(visible(str(Path(recording.path).resolve()), keep=""))
+        self._chip.setText(_format_title(recording.format))
+        self._chip.setToolTip(format_facts(recording, conversation))
+        self._chip.setAccessibleDescription(self._chip.toolTip())
+
+
+def _format_title(format_id: str) -> str:
+    return next((known.title for known in all_formats() if known.id == format_id), format_id)
+
+
+def format_facts(recording: Recording, conversation: Conversation) -> str:
+    """Why the file was recognised, what it does not hold, and what was skipped; plain lines."""
+    known = next((one for one in all_formats() if one.id == recording.format), None)
+    lines = [f"Recognised by: {recording.signature}" if recording.signature else ""]
+    if known is not None:
+        lines.append(known.lacks)
+    lines += conversation.origin.notes
+    skipped = conversation.origin.skipped
+    if skipped:
+        pieces = "piece was" if len(skipped) == 1 else "pieces were"
+        lines.append(f"{len(skipped):,} {pieces} skipped:")
+        for piece in skipped[:SKIPPED_SHOWN]:
+            where = f"line {piece.line}: " if piece.line is not None else ""
+            lines.append(f"    {where}{piece.reason}")
+        if len(skipped) > SKIPPED_SHOWN:
+            lines.append(f"    and {len(skipped) - SKIPPED_SHOWN:,} more")
+    return visible("\n".join(dict.fromkeys(line for line in lines if line)))
+
+
+def _split_button(main: QAction, other: QAction) -> QToolButton:
+    button = QToolButton()
+    button.setProperty("primary", True)
+    button.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+    button.setDefaultAction(main)
+    button.setText("Export JSON")
+    button.setAccessibleName("Export the trimmed buffer as JSON")
+    menu = QMenu(button)
+    menu.addAction(main)
+    menu.addAction(other)
+    button.setMenu(menu)
+    return button

@@ -1,0 +1,85 @@
+"""The program with a window: sets Qt up, shows the window, and never loses an error."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+from types import TracebackType
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
+
+from stm_inspector.app.choices import Choices
+from stm_inspector.app.preferences import Preferences
+from stm_inspector.buffer.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+
+def run(
+    path: str | None = None,
+    *,
+    format: str | None = None,
+    number: int | None = None,
+    settings: Settings | None = None,
+    model: str | None = None,
+    counter: str = "auto",
+) -> int:
+    """Show the window, on ``path`` if given, until the user closes it; returns the exit code.
+
+    Args:
+        path: a recorded conversation.
+        format: id of the format to read it as; None finds out.
+        number: which conversation of the file, counted from 0.
+        settings: the plan's settings; None takes those last used.
+        model: name of the model to plan for; None takes the recorded one.
+        counter: id of the token counter.
+    """
+    app = make_application()
+    from stm_inspector.app.main_window import MainWindow
+
+    choices = None
+    if settings is not None or model is not None or counter != "auto":
+        choices = Choices(settings or Settings(), model, counter)
+    window = MainWindow(Preferences(), choices)
+    sys.excepthook = _say_and_go_on
+    window.show()
+    if path is not None:
+        QTimer.singleShot(
+            0, lambda: window.open(path, format=format, number=number, settings=settings)
+        )
+    return app.exec()
+
+
+def make_application() -> QApplication:
+    """The application object, the one there is or a new one."""
+    existing = QApplication.instance()
+    if isinstance(existing, QApplication):
+        return existing
+    QGuiApplication.setHighDpiScaleFactorRoundingPolicy(
+        Qt.HighDpiScaleFactorRoundingPolicy.PassThrough
+    )
+    app = QApplication(["stm-inspector"])
+    app.setApplicationName("STM Inspector")
+    app.setDesktopFileName("stm-inspector")
+    return app
+
+
+def _say_and_go_on(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """Show an unforeseen error in a dialog and keep the window: what is open is not lost."""
+    if issubclass(kind, KeyboardInterrupt):
+        QApplication.quit()
+        return
+    _log.error("unforeseen error", exc_info=(kind, error, trace))
+    sys.stderr.write("".join(traceback.format_exception(kind, error, trace)))
+    from stm_inspector.app.dialogs import show_failure
+
+    show_failure(
+        QApplication.activeWindow(),
+        f"Something went wrong inside the program ({kind.__name__}: {error}). What is open is "
+        "still there; please report what you did and what the terminal says.",
+    )

@@ -1,0 +1,72 @@
+"""What happens off the GUI thread when a file is opened or counted. No Qt here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from stm_inspector.app.find import Index, build_index
+from stm_inspector.buffer.planner import Planner
+from stm_inspector.conversation.errors import InputError
+from stm_inspector.conversation.model import Conversation
+from stm_inspector.formats import Recording, open_file
+from stm_inspector.tokens.counting import count, quick
+from stm_inspector.tokens.counts import TokenCounts
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Opened:
+    """A conversation ready to be shown: read, indexed, and counted at least roughly."""
+
+    recording: Recording
+    conversation: Conversation
+    index: Index
+    counts: TokenCounts
+    planner: Planner
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Counted:
+    """A conversation counted anew."""
+
+    counts: TokenCounts
+    planner: Planner
+
+
+def open_recording(path: str, format: str | None) -> Recording:
+    """Open ``path``; raises InputError for whatever is wrong with it."""
+    try:
+        return open_file(path, format=format)
+    except MemoryError as error:
+        raise InputError(
+            f"{Path(path).name} does not fit into this computer's memory: split it into smaller "
+            "files."
+        ) from error
+
+
+def prepare(
+    recording: Recording, number: int | None, counter: str, check: Callable[[], None]
+) -> Opened:
+    """Load one conversation of ``recording`` and count it roughly.
+
+    ``check`` is called between the steps and raises to give up.
+    """
+    conversation = recording.load(number)
+    check()
+    index = build_index(conversation)
+    check()
+    counts = quick(conversation, counter)
+    return Opened(recording, conversation, index, counts, Planner(conversation, counts))
+
+
+def recount(
+    conversation: Conversation,
+    counter: str,
+    model: str | None,
+    progress: Callable[[float], None],
+    cancelled: Callable[[], bool],
+) -> Counted:
+    """Count ``conversation`` properly and make a planner for the result."""
+    counts = count(conversation, counter, model=model, progress=progress, cancelled=cancelled)
+    return Counted(counts, Planner(conversation, counts))

@@ -1,0 +1,145 @@
+"""What the window shows while nothing is open: what to do first, samples, recent files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from stm_inspector.app import theme
+from stm_inspector.app.widgets import clear, label, link
+from stm_inspector.conversation.visible import visible
+from stm_inspector.formats import all_formats
+from stm_inspector.paths import resource
+
+WIDTH = 620
+RECENT_SHOWN = 5
+
+
+class StartPage(QWidget):
+    """A welcome of a few lines.
+
+    Signals:
+        open_wanted: the user wants to choose a file.
+        file_chosen(str): the user chose a sample or a recent file.
+    """
+
+    open_wanted = Signal()
+    file_chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._column = QVBoxLayout()
+        self._column.setSpacing(10)
+        inner = QWidget()
+        inner.setFixedWidth(WIDTH)
+        inner.setLayout(self._column)
+        centre = QHBoxLayout(self)
+        centre.addStretch()
+        centre.addWidget(inner)
+        centre.addStretch()
+        self._recent = QVBoxLayout()
+        self._recent.setSpacing(0)
+        self._recent_title = label("RECENT FILES", "caps")
+        self._build()
+
+    def _build(self) -> None:
+        title = label("See what the model still remembers")
+        font = theme.fonts().bold
+        font = type(font)(font)
+        font.setPointSizeF(font.pointSizeF() * 1.7)
+        title.setFont(font)
+        known = ", ".join(known.title for known in all_formats())
+        intro = label(
+            "Open a recorded conversation, drag the token budget, and watch which messages would "
+            "be kept, evicted or summarised. Then export exactly what stays.",
+            "soft",
+            wrap=True,
+        )
+        open_button = QPushButton("Open a conversation…")
+        open_button.setProperty("primary", True)
+        open_button.setAccessibleName("Open a recorded conversation")
+        open_button.clicked.connect(self.open_wanted)
+        drop = label("or drop a file anywhere in this window", "soft")
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        row.addWidget(open_button)
+        row.addWidget(drop)
+        row.addStretch()
+        self._column.addStretch(2)
+        self._column.addWidget(_logo())
+        self._column.addWidget(title)
+        self._column.addWidget(intro)
+        self._column.addSpacing(8)
+        self._column.addLayout(row)
+        self._column.addWidget(label(f"It reads {known}. Nothing leaves this computer.", "faint",
+                                     wrap=True))  # fmt: skip
+        self._add_samples()
+        self._column.addSpacing(14)
+        self._column.addWidget(self._recent_title)
+        self._column.addLayout(self._recent)
+        self._column.addStretch(3)
+
+    def _add_samples(self) -> None:
+        samples = sample_files()
+        if not samples:
+            return
+        self._column.addSpacing(18)
+        self._column.addWidget(label("TRY A SAMPLE", "caps"))
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        for sample in samples:
+            button = QPushButton(sample_title(sample))
+            button.setAccessibleName(f"Open the sample {button.text()}")
+            button.clicked.connect(
+                lambda _on=False, sample=sample: self.file_chosen.emit(str(sample))
+            )
+            row.addWidget(button)
+        row.addStretch()
+        self._column.addLayout(row)
+
+    def show_recent(self, paths: Sequence[str]) -> None:
+        """List recent files; those that are gone are left out here (the menu greys them)."""
+        clear(self._recent)
+        there = [path for path in paths if Path(path).is_file()][:RECENT_SHOWN]
+        self._recent_title.setVisible(bool(there))
+        for path in there:
+            name = visible(Path(path).name, keep="")
+            folder = visible(str(Path(path).parent), keep="")
+            button = link(name, visible(path, keep=""))
+            button.setAccessibleName(f"Open {name}")
+            button.clicked.connect(lambda _on=False, path=path: self.file_chosen.emit(path))
+            row = QHBoxLayout()
+            row.setSpacing(10)
+            row.addWidget(button)
+            row.addWidget(label(folder, "faint"))
+            row.addStretch()
+            self._recent.addLayout(row)
+
+
+def sample_files() -> tuple[Path, ...]:
+    """The bundled sample conversations, by name."""
+    return tuple(sorted(resource("samples").glob("*.json*")))
+
+
+def sample_title(path: Path) -> str:
+    """ "support-chat.json" -> "Support chat"."""
+    return path.name.partition(".")[0].replace("-", " ").replace("_", " ").capitalize()
+
+
+def _logo() -> QLabel:
+    picture = QLabel()
+    icon = app_icon()
+    if not icon.isNull():
+        picture.setPixmap(icon.pixmap(QSize(56, 56)))
+    picture.setAlignment(Qt.AlignmentFlag.AlignLeft)
+    return picture
+
+
+def app_icon() -> QIcon:
+    """The program's icon; empty where it is not bundled."""
+    file = resource("icons", "stm-inspector.svg")
+    return QIcon(str(file)) if file.is_file() else QIcon()
