@@ -352,7 +352,9 @@ class BudgetBar(QWidget):
         ]
         if totals.over_budget:
             pieces.append((f"  {totals.over_budget:,} over budget", fonts.bold, colours.error))
-        pieces.append((f" · recorded {about}{totals.before.tokens:,}", fonts.ui, colours.text_faint))
+        pieces.append(
+            (f" · recorded {about}{totals.before.tokens:,}", fonts.ui, colours.text_faint)
+        )
         x, end = 0.0, right - width - em
         for text, font, colour in pieces:
             metrics = QFontMetricsF(font)
@@ -372,12 +374,11 @@ class BudgetBar(QWidget):
             rect = QRectF(left, bar.top(), right - left, bar.height())
             painter.drawTiledPixmap(rect, tile, QPointF(left % 9, 0))
             if number and right - left > 4:
-                painter.fillRect(QRectF(round(left), bar.top(), 1, bar.height()),
-                                 QColor(colours.background))
+                painter.fillRect(
+                    QRectF(round(left), bar.top(), 1, bar.height()), QColor(colours.background)
+                )
 
-    def _paint_runs(
-        self, painter: QPainter, colours: theme.Theme, fonts: theme.Fonts
-    ) -> None:
+    def _paint_runs(self, painter: QPainter, colours: theme.Theme, fonts: theme.Fonts) -> None:
         bar, em = self.bar_rect, self._em
         metrics = QFontMetricsF(fonts.small)
         painter.setFont(fonts.small)
@@ -388,17 +389,16 @@ class BudgetBar(QWidget):
                 continue
             painter.fillRect(rect, colours.zone(run.zone))
             if run.left and rect.width() > 3:
-                painter.fillRect(QRectF(rect.left(), rect.top(), 1, rect.height()),
-                                 QColor(colours.panel))
+                painter.fillRect(
+                    QRectF(rect.left(), rect.top(), 1, rect.height()), QColor(colours.panel)
+                )
             word = glyphs.ZONE_WORDS[Zone(run.zone)]
             if metrics.horizontalAdvance(word) + em < rect.width():
                 light = run.zone == Zone.SYSTEM
                 painter.setPen(QColor("#ffffff" if light else "#16191d"))
                 painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, word)
 
-    def _paint_synthetic(
-        self, painter: QPainter, rect: QRectF, colours: theme.Theme
-    ) -> None:
+    def _paint_synthetic(self, painter: QPainter, rect: QRectF, colours: theme.Theme) -> None:
         painter.fillRect(rect, QColor(colours.background))
         tile = glyphs.hatch(QColor(colours.summarised), self.devicePixelRatioF(), 6, 2.0)
         painter.drawTiledPixmap(rect, tile)
@@ -410,9 +410,8 @@ class BudgetBar(QWidget):
             return
         y, x = self.bar_rect.bottom() + 3.5, self._scale.x(recorded)
         colour = QColor(colours.text_faint)
+        painter.fillRect(QRectF(0, y - 0.5, x, 1), colour)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(colour, 1, Qt.PenStyle.DashLine))
-        painter.drawLine(QPointF(0, y), QPointF(x - 1, y))
         if recorded > self._scale.most:
             painter.setBrush(colour)
             painter.setPen(Qt.PenStyle.NoPen)
@@ -430,8 +429,9 @@ class BudgetBar(QWidget):
         rect = QRectF(left, bar.top(), max(3.0, right - left), bar.height())
         tile = glyphs.hatch(QColor(colours.error), self.devicePixelRatioF(), 6, 2.4)
         painter.drawTiledPixmap(rect, tile)
-        painter.fillRect(QRectF(rect.left(), bar.bottom() - 3, rect.width(), 3),
-                         QColor(colours.error))
+        painter.fillRect(
+            QRectF(rect.left(), bar.bottom() - 3, rect.width(), 3), QColor(colours.error)
+        )
 
     def _paint_break(self, painter: QPainter, colours: theme.Theme) -> None:
         """A zigzag through the bar, where the scale changes."""

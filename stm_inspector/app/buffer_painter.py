@@ -24,6 +24,8 @@ from stm_inspector.conversation.model import Conversation
 from stm_inspector.tokens.counts import TokenCounts
 
 _LARGEST_CACHE = 20_000
+_MOST_PICTURES = 160
+"""About four windows full; a picture is some 150 KB, four times that on a dense screen."""
 _ROLE_OF_INSERTED = {"system": "S", "developer": "D", "user": "U", "assistant": "A", "tool": "T"}
 
 
@@ -31,8 +33,8 @@ _ROLE_OF_INSERTED = {"system": "S", "developer": "D", "user": "U", "assistant": 
 class Columns:
     """Left edges and widths in device-independent pixels; all follow the font's size."""
 
+    width: int
     row: int
-    lock: float
     zone: float
     index_right: float
     badge: float
@@ -66,8 +68,8 @@ def make_columns(fonts: Fonts, width: int, length: int, widest_tokens: str) -> C
     share_width = 3.2 * em if width > 42 * em else 0.0
     share = tokens_right - tokens_width - share_width - 0.5 * em
     return Columns(
-        row=round(1.95 * em),
-        lock=0.3 * em,
+        width=width,
+        row=4 * round(1.95 * em / 4),
         zone=zone,
         index_right=index_right,
         badge=badge,
@@ -82,7 +84,7 @@ def make_columns(fonts: Fonts, width: int, length: int, widest_tokens: str) -> C
     )
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RowLook:
     """How a row stands out from the others at this moment."""
 
@@ -90,7 +92,6 @@ class RowLook:
     partner: bool = False
     matched: bool = False
     hovered: bool = False
-    focused: bool = False
 
 
 @dataclass(slots=True)
@@ -104,6 +105,10 @@ class Scene:
     counts: TokenCounts | None = None
     largest: int = 1
     problems: dict[int, tuple[Severity, bool]] = field(default_factory=dict)
+
+
+RowKey = tuple[int, int, RowLook, object, object]
+"""What the picture of a row depends on, beside theme, fonts, width, numbers and titles."""
 
 
 class RowPainter:
@@ -120,8 +125,9 @@ class RowPainter:
         self._elided: dict[tuple[str, int, bool], tuple[str, float]] = {}
         self._widths: dict[str, float] = {}
         self._colours: dict[str, QColor] = {}
+        self._pictures: dict[RowKey, QPixmap] = {}
         self.ratio = ratio
-        self.hatch: QPixmap = glyphs.hatch(QColor(theme.hatch), ratio)
+        self.hatch: QPixmap = glyphs.hatch(QColor(theme.hatch), ratio, columns.row // 4)
 
     def colour(self, name: str) -> QColor:
         """A colour of the theme by name, made once."""
@@ -130,12 +136,50 @@ class RowPainter:
             found = self._colours[name] = QColor(getattr(self._theme, name))
         return found
 
-    def paint(
-        self, painter: QPainter, scene: Scene, row: int, top: int, width: int, look: RowLook
-    ) -> None:
-        """Draw one row with its upper edge at ``top``."""
+    def key(self, scene: Scene, row: int, look: RowLook) -> RowKey:
+        """Everything that the picture of a row depends on."""
+        rows, plan = scene.rows, scene.plan
+        kind, first = int(rows.kinds[row]), int(rows.first[row])
+        if kind == RowKind.FOLD:
+            words = fold_words(rows, row, plan) if plan is not None else None
+            return kind, first, look, words, bool(rows.folded[row])
+        if kind == RowKind.INSERTED:
+            return kind, first, look, stand_in(rows, row, plan), int(rows.stand_in[row])
+        if plan is None or first >= plan.length:
+            return kind, first, look, plan is None, None
+        state = (
+            int(plan.decision.verdicts[first]),
+            int(plan.zones[first]),
+            int(plan.tokens_after[first]),
+            bool(plan.pinned[first]),
+        )
+        return kind, first, look, state, scene.problems.get(first)
+
+    def paint(self, painter: QPainter, scene: Scene, row: int, top: int, look: RowLook) -> None:
+        """Draw one row with its upper edge at ``top``; from memory if it looks as before."""
+        key = self.key(scene, row, look)
+        picture = self._pictures.get(key)
+        if picture is None:
+            if len(self._pictures) >= _MOST_PICTURES:
+                self._pictures.clear()
+            picture = self._pictures[key] = self._draw(scene, row, look)
+        painter.drawPixmap(0, top, picture)
+
+    def _draw(self, scene: Scene, row: int, look: RowLook) -> QPixmap:
+        width, height = self.columns.width, self.columns.row
+        picture = QPixmap(round(width * self.ratio), round(height * self.ratio))
+        picture.setDevicePixelRatio(self.ratio)
+        painter = QPainter(picture)
+        painter.fillRect(0, 0, width, height, self.colour("background"))
+        self._row(painter, scene, row, look)
+        painter.end()
+        return picture
+
+    def _row(self, painter: QPainter, scene: Scene, row: int, look: RowLook) -> None:
+        top = 0
         kind = scene.rows.kinds[row]
-        self._background(painter, scene, row, QRectF(0, top, width, self.columns.row), look)
+        rect = QRectF(0, 0, self.columns.width, self.columns.row)
+        self._background(painter, scene, row, rect, look)
         if kind == RowKind.FOLD:
             self._fold(painter, scene, row, top)
         elif kind == RowKind.INSERTED:
@@ -161,19 +205,17 @@ class RowPainter:
             painter.fillRect(rect, self.colour("hover"))
         if kind == RowKind.MESSAGE and scene.plan is not None:
             index = int(scene.rows.first[row])
-            if (
-                index < scene.plan.length
-                and scene.plan.decision.verdicts[index] == Verdict.EVICT
-            ):
-                painter.drawTiledPixmap(rect, self.hatch, QPointF(0, rect.top() % 8))
+            if index < scene.plan.length and scene.plan.decision.verdicts[index] == Verdict.EVICT:
+                painter.drawTiledPixmap(rect, self.hatch)
         if kind == RowKind.FOLD:
             painter.setPen(QPen(self.colour("line_strong"), 1, Qt.PenStyle.DotLine))
             painter.drawLine(QPointF(0, rect.top() + 0.5), QPointF(rect.right(), rect.top() + 0.5))
             bottom = rect.bottom() - 0.5
             painter.drawLine(QPointF(0, bottom), QPointF(rect.right(), bottom))
         if look.matched:
-            painter.fillRect(QRectF(rect.right() - 3, rect.top(), 3, rect.height()),
-                             self.colour("warning"))
+            painter.fillRect(
+                QRectF(rect.right() - 3, rect.top(), 3, rect.height()), self.colour("warning")
+            )
         if look.selected:
             painter.fillRect(QRectF(0, rect.top(), 3, rect.height()), self.colour("accent"))
 
@@ -200,8 +242,13 @@ class RowPainter:
         bold = zone == Zone.CURRENT or state.word == "pinned"
         soft = state.changed
         end = self._title(
-            painter, title.chips, title.text, top, right,
-            self.colour("text_soft") if soft else ink, bold=bold,
+            painter,
+            title.chips,
+            title.text,
+            top,
+            right,
+            self.colour("text_soft") if soft else ink,
+            bold=bold,
         )
         tokens, sign = message_tokens(index, plan, scene.counts)
         left = self._tokens(painter, tokens, sign, top, ink)
@@ -353,28 +400,24 @@ class RowPainter:
             painter.drawText(QPointF(x, top + self._baseline), sign)
         return left
 
-    def _right(
-        self, painter: QPainter, text: str, right: float, top: int, ink: QColor
-    ) -> float:
+    def _right(self, painter: QPainter, text: str, right: float, top: int, ink: QColor) -> float:
         x = right - self._width(self._ui, text)
         painter.setFont(self._fonts.ui)
         painter.setPen(ink)
         painter.drawText(QPointF(x, top + self._baseline), text)
         return x
 
-    def _share(
-        self, painter: QPainter, scene: Scene, index: int, state: State, top: int
-    ) -> None:
+    def _share(self, painter: QPainter, scene: Scene, index: int, state: State, top: int) -> None:
         """How much of the largest message this one is; hollow for what is not sent of it."""
         width = self.columns.share_width
         if not width or scene.counts is None:
             return
         tokens = int(scene.counts.messages[index])
-        if not tokens:
-            return
         height = max(3, round(0.26 * self.em))
         y = top + (self.columns.row - height) // 2
-        length = max(2.0, width * tokens / scene.largest)
+        length = width * tokens / scene.largest
+        if length < 1.5:
+            return
         rect = QRectF(self.columns.share + width - length, y, length, height)
         colour = self.colour("line_strong")
         sent = tokens if state.sent else 0
@@ -418,8 +461,9 @@ class RowPainter:
 
     def _pin_hint(self, painter: QPainter, top: int) -> None:
         side = 0.62 * self.em
-        rect = QRectF(self.columns.pin + 0.3 * self.em, top + (self.columns.row - side) / 2,
-                      side, side)
+        rect = QRectF(
+            self.columns.pin + 0.3 * self.em, top + (self.columns.row - side) / 2, side, side
+        )
         glyphs.draw_outline(painter, "pinned", rect, self.colour("text_soft"))
 
     def _strike(

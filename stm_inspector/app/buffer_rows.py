@@ -53,6 +53,17 @@ class Rows:
     def __len__(self) -> int:
         return len(self.kinds)
 
+    def same_as(self, other: Rows) -> bool:
+        """The same rows in the same places, whatever has become of their messages."""
+        return (
+            len(self.row_of) == len(other.row_of)
+            and self.inserted == other.inserted
+            and np.array_equal(self.kinds, other.kinds)
+            and np.array_equal(self.first, other.first)
+            and np.array_equal(self.last, other.last)
+            and np.array_equal(self.folded, other.folded)
+        )
+
 
 def build_rows(
     length: int,
@@ -133,9 +144,7 @@ def _homes(
     return homes
 
 
-def _covered(
-    length: int, starts: NDArray[np.int64], ends: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _covered(length: int, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.bool_]:
     steps = np.zeros(length + 1, dtype=np.int8)
     steps[starts] = 1
     steps[ends + 1] -= 1

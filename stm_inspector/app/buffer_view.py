@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 
 from stm_inspector.app import accessible, theme
 from stm_inspector.app.brackets import Brackets, draw_bracket, make_brackets, rows_of_group
-from stm_inspector.app.buffer_painter import RowLook, RowPainter, Scene, make_columns
+from stm_inspector.app.buffer_painter import RowKey, RowLook, RowPainter, Scene, make_columns
 from stm_inspector.app.buffer_rows import NONE, RowKind, Rows, build_rows
 from stm_inspector.app.buffer_texts import Texts, spoken
 from stm_inspector.buffer.plan import Plan, Severity
@@ -111,12 +111,17 @@ class BufferView(QAbstractScrollArea):
         """Show what ``plan`` does; no block changes its place while the user drags."""
         if self._scene is None:
             return
+        before = self._seen()
         self._scene.plan = plan
         self._set_counts(counts)
         self._scene.problems = _problems(plan)
+        rows = self._rows
         if not self._dragging:
             self._rebuild()
-        self.viewport().update()
+        if self._rows is rows and self._painter is not None:
+            self._update_changed(before)
+        else:
+            self.viewport().update()
 
     def set_selected(self, index: int | None) -> None:
         """Select message ``index`` and bring it into sight; nobody is told."""
@@ -159,8 +164,7 @@ class BufferView(QAbstractScrollArea):
             return
         if self._rows.folded[row]:
             self._set_folded(row, folded=False)
-            row = self._row_of(index)
-        self._see_row(row)
+        self._see_row(self._row_of(index))
 
     def centre(self, index: int) -> None:
         """Scroll so that message ``index`` is in the middle."""
@@ -227,8 +231,10 @@ class BufferView(QAbstractScrollArea):
         anchor = self._anchor()
         cursor = self._key(self._cursor)
         length = len(self._scene.conversation.messages)
-        self._rows = build_rows(length, self._scene.plan, self._listed, self._unfolded)
-        self._scene.rows = self._rows
+        rows = build_rows(length, self._scene.plan, self._listed, self._unfolded)
+        if rows.same_as(self._rows):
+            return
+        self._rows = self._scene.rows = rows
         self._cursor = self._find(cursor)
         self._hovered_row = NONE
         self._fit()
@@ -329,16 +335,33 @@ class BufferView(QAbstractScrollArea):
         if self._scene is None:
             return
         partners = self._partners()
-        height, offset, width = self._row_height(), self._offset(), self.viewport().width()
+        height, offset = self._row_height(), self._offset()
         clip = event.rect()
         for row in self._rows_in_sight():
             top = row * height + offset
             if top > clip.bottom() or top + height < clip.top():
                 continue
-            rows.paint(painter, self._scene, row, top, width, self._look(row, partners))
+            rows.paint(painter, self._scene, row, top, self._look(row, partners))
         self._paint_brackets(painter, rows, partners)
         if self.hasFocus() and self._cursor != NONE:
             self._paint_focus(painter, rows)
+
+    def _seen(self) -> dict[int, RowKey]:
+        """What the rows in sight look like."""
+        scene, painter = self._scene, self._painter
+        if scene is None or painter is None:
+            return {}
+        partners = self._partners()
+        return {
+            row: painter.key(scene, row, self._look(row, partners))
+            for row in self._rows_in_sight()
+        }
+
+    def _update_changed(self, before: dict[int, RowKey]) -> None:
+        """Repaint the rows in sight that look different now."""
+        for row, key in self._seen().items():
+            if before.get(row) != key:
+                self.viewport().update(self.row_rect(row))
 
     def _look(self, row: int, partners: frozenset[int]) -> RowLook:
         first = int(self._rows.first[row])

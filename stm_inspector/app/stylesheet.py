@@ -85,8 +85,9 @@ QLineEdit:focus { padding: 0 7px; }
 QAbstractSpinBox:focus { padding: 0 1px 0 5px; }
 QLineEdit:disabled, QAbstractSpinBox:disabled { color: @text_faint; border-color: @line; }
 QAbstractSpinBox QLineEdit, QComboBox QLineEdit {
-    border: none; padding: 0; min-height: 0; background: transparent;
+    border: none; padding: 0 4px; min-height: 0; background: transparent;
 }
+QAbstractSpinBox QLineEdit:focus, QComboBox QLineEdit:focus { border: none; min-height: 0; }
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {
     border: none; background: transparent; width: 16px; subcontrol-origin: border;
 }

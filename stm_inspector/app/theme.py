@@ -121,7 +121,7 @@ def light() -> Theme:
         partner="#f0f6fc",
         match="#fff1c2",
         focus="#0b61b4",
-        hatch="#d9dde2",
+        hatch="#d3d8de",
         reserve="#c6cbd2",
         zone_edges=("#005a8e", "#b04d00", "#2a86bd", "#777e88", "#a87400", "#a87400"),
         evicted="#b5330a",
