@@ -20,24 +20,21 @@ from tiktoken.model import encoding_name_for_model
 
 SOURCE = "Selected from the model table of litellm 1.110.2 (MIT, © Berri AI)"
 
+# Where several providers serve a model, the first here is the one that made it.
 PROVIDERS = {
     "openai": ("OpenAI", "openai-chat"),
     "anthropic": ("Anthropic", "anthropic-messages"),
     "gemini": ("Google", "gemini"),
-    "mistral": ("Mistral", "openai-chat"),
     "deepseek": ("DeepSeek", "openai-chat"),
     "xai": ("xAI", "openai-chat"),
     "moonshot": ("Moonshot", "openai-chat"),
     "zai": ("Z.ai", "openai-chat"),
+    "mistral": ("Mistral", "openai-chat"),
     "dashscope": ("Alibaba", "openai-chat"),
 }
 
-# Bundled encodings that count plain text as the named one does.
-ENCODINGS = {
-    "o200k_base": "o200k_base",
-    "o200k_harmony": "o200k_base",
-    "cl100k_base": "cl100k_base",
-}
+ENCODINGS = ("o200k_base", "cl100k_base")
+"""Those that the app bundles."""
 
 NO_CHAT = re.compile(
     r"audio|realtime|tts|voxtral|search|research|robotics|lyria|live|guard|computer-use|code-fim"
@@ -72,15 +69,24 @@ def main() -> None:
 def select(table: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows of the app's table, by provider and name."""
     rows: dict[str, dict[str, Any]] = {}
-    for full_name, facts in table.items():
+    seen: set[str] = set()
+    for full_name, facts in sorted(table.items(), key=lambda item: _place(item[1])):
         name = full_name.rpartition("/")[2]
-        if _is_offered(name, facts) and name not in rows:
+        plain = name.replace(".", "-")
+        if _is_offered(name, facts) and plain not in seen:
+            seen.add(plain)
             rows[name] = _row(name, facts)
     for name in list(rows):
         if SNAPSHOT.sub("", name) in rows.keys() - {name}:
             del rows[name]
     order = [provider for provider, _ in PROVIDERS.values()]
     return sorted(rows.values(), key=lambda row: (order.index(row["provider"]), row["name"]))
+
+
+def _place(facts: dict[str, Any]) -> int:
+    known = list(PROVIDERS)
+    provider = facts.get("litellm_provider")
+    return known.index(provider) if provider in PROVIDERS else len(known)
 
 
 def _is_offered(name: str, facts: dict[str, Any]) -> bool:
@@ -113,9 +119,10 @@ def _row(name: str, facts: dict[str, Any]) -> dict[str, Any]:
 def _encoding(name: str) -> str | None:
     """The encoding of a model of OpenAI's, or None where tiktoken's own table has no answer."""
     try:
-        return ENCODINGS[encoding_name_for_model(name)]
+        encoding = encoding_name_for_model(name)
     except KeyError:
         return None
+    return encoding if encoding in ENCODINGS else None
 
 
 if __name__ == "__main__":

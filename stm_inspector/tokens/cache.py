@@ -23,6 +23,9 @@ _BATCH = 500
 
 _DAY = 86_400
 
+_PATIENCE = 2.0
+"""Seconds to wait for another process that writes."""
+
 _Work = Callable[[sqlite3.Connection], None]
 
 
@@ -100,7 +103,7 @@ class Cache:
 
     def _transact(self, work: _Work) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(self.path, timeout=2.0)
+        connection = sqlite3.connect(self.path, timeout=_PATIENCE)
         try:
             _prepare(connection)
             with connection:

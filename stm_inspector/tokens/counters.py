@@ -7,11 +7,15 @@ one that stands in for it meanwhile (``TokenCounts.complete``).
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
+
+from tiktoken.model import encoding_name_for_model
 
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Conversation
-from stm_inspector.tokens.claude import family_of
+from stm_inspector.tokens.claude import OLDER, family_of
+from stm_inspector.tokens.encodings import ENCODINGS
 from stm_inspector.tokens.framing import Framing, framing_of
 from stm_inspector.tokens.models import find_model
 
@@ -27,6 +31,10 @@ _TITLES = {
 }
 
 _LATER = {"anthropic": "Exact counts by Anthropic's endpoint are not available yet: use claude."}
+
+
+class CounterError(InputError):
+    """A counter was asked for that is not there; the mistake is in the asking, not in a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,28 +71,45 @@ def counter_title(counter_id: str) -> str:
 def resolve_auto(conversation: Conversation, model: str | None = None) -> str:
     """The counter that "auto" stands for: that of the model, else of the API.
 
-    ``model`` overrides the conversation's own.
+    ``model`` overrides the conversation's own. A model of which nobody published how it counts
+    is counted by o200k_base, which then is an estimate.
     """
-    name = model or conversation.model or ""
-    known = find_model(name)
-    if known is not None and known.encoding:
-        return _TIKTOKEN + known.encoding
-    if family_of(name) is not None or (not name and conversation.api == "anthropic-messages"):
+    name = model or conversation.model
+    own = encoding_of(name)
+    if own is not None:
+        return _TIKTOKEN + own
+    is_claude = family_of(name) is not None
+    unknown = not name or find_model(name) is None
+    if is_claude or (unknown and conversation.api == "anthropic-messages"):
         return "claude"
-    if known is None and conversation.api == "anthropic-messages":
-        return "claude"
-    return _TIKTOKEN + "o200k_base"
+    return f"{_TIKTOKEN}o200k_base"
+
+
+def encoding_of(model: str | None) -> str | None:
+    """The bundled encoding that ``model`` counts by, or None where that is not known.
+
+    From the app's table of models, else from tiktoken's own, which knows retired ones too.
+    """
+    if not model:
+        return None
+    known = find_model(model)
+    if known is not None:
+        return known.encoding
+    with suppress(KeyError):
+        name = encoding_name_for_model(model)
+        return name if name in ENCODINGS else None
+    return None
 
 
 def make_counter(counter_id: str, conversation: Conversation, model: str | None = None) -> Counter:
     """The counter ``counter_id`` for a conversation; ``model`` overrides the recorded one.
 
-    Raises InputError for an unknown id, and for a counter that is not available.
+    Raises CounterError for an unknown id, and for a counter that is not available.
     """
     if counter_id in _LATER:
-        raise InputError(_LATER[counter_id])
+        raise CounterError(_LATER[counter_id])
     if counter_id not in _TITLES:
-        raise InputError(
+        raise CounterError(
             f"There is no token counter {counter_id!r}: choose one of {', '.join(_TITLES)}."
         )
     if counter_id == "auto":
@@ -95,29 +120,26 @@ def make_counter(counter_id: str, conversation: Conversation, model: str | None 
     if counter_id == "chars4":
         return Counter("chars4", notes=("A quarter of the characters of each message's text.",))
     if counter_id == "claude":
-        return _claude(conversation, name)
+        return _claude(name)
     return _tiktoken(counter_id, conversation, name)
 
 
-def _claude(conversation: Conversation, name: str | None) -> Counter:
-    family = family_of(name)
-    framing = framing_of("anthropic-messages", "o200k_base")
-    rule = family or family_of("claude")
-    assert rule is not None
-    return Counter("claude", "o200k_base", rule.factor, framing, False, (rule.note, framing.source))
+def _claude(name: str | None) -> Counter:
+    family = family_of(name) or OLDER
+    framing = framing_of("anthropic-messages", "o200k_base", name)
+    notes = (family.note, framing.source)
+    return Counter("claude", "o200k_base", family.factor, framing, notes=notes)
 
 
 def _tiktoken(counter_id: str, conversation: Conversation, name: str | None) -> Counter:
+    """By an encoding of OpenAI's: exact where nothing says that the model counts otherwise."""
     encoding = counter_id.removeprefix(_TIKTOKEN)
-    framing = framing_of(conversation.api, encoding)
-    own = find_model(name).encoding if name and find_model(name) else None  # type: ignore[union-attr]
-    foreign = family_of(name) is not None or (own is None and _is_known(name))
-    exact = framing.published and not foreign and own in (None, encoding)
+    framing = framing_of(conversation.api, encoding, name)
     notes = [f"Text is counted with tiktoken's {encoding}.", framing.source]
-    if foreign or own not in (None, encoding):
-        notes.append(f"{name} does not count by {encoding}: the numbers are estimates.")
+    own = encoding_of(name)
+    if name and own is None:
+        notes.append(f"How {name} counts is not published: the numbers are estimates.")
+    elif name and own != encoding:
+        notes.append(f"{name} counts by {own}: the numbers are estimates.")
+    exact = framing.published and (not name or own == encoding)
     return Counter(counter_id, encoding, 1.0, framing, exact, tuple(notes))
-
-
-def _is_known(name: str | None) -> bool:
-    return bool(name) and find_model(name or "") is not None

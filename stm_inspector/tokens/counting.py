@@ -42,7 +42,7 @@ def count(
         progress: is told the fraction done, 0 to 1, from this thread.
         cancelled: asked now and then whether to give up.
 
-    Raises InputError for a counter that is not there, and Cancelled.
+    Raises CounterError for a counter that is not there, and Cancelled.
     """
     counter = make_counter(counter_id, conversation, model)
     if counter.id == "unit":

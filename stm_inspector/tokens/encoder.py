@@ -83,16 +83,16 @@ def count_texts(
     counts = np.zeros(len(texts), dtype=np.int32)
     missing_runs = []
     for run in runs:
-        values = np.frombuffer(found.get(run.key, b""), dtype="<i4")
-        if len(values) == run.end - run.start:
-            counts[run.start : run.end] = values
+        stored = found.get(run.key, b"")
+        if len(stored) == 4 * (run.end - run.start):
+            counts[run.start : run.end] = np.frombuffer(stored, dtype="<i4")
         else:
             missing_runs.append(run)
     if missing_runs:
         places = [place for run in missing_runs for place in range(run.start, run.end)]
         _encode(name, texts, places, counts, progress, cancelled)
     fresh = {run.key: counts[run.start : run.end].astype("<i4").tobytes() for run in missing_runs}
-    _remember({run.key: found[run.key] for run in runs if run.key in found} | fresh)
+    _remember(found | fresh)
     if cache is not None:
         cache.put_many(fresh)
     return counts

@@ -6,12 +6,15 @@ there against ``usage.prompt_tokens`` of gpt-3.5-turbo, gpt-4, gpt-4o and gpt-4o
 messages of text. For tool definitions the same notebook gives the rule in ``Framing.tools``; what
 a tool call costs in the history is published nowhere.
 
-Anthropic Messages: nothing is published but the system prompt that tools add.
+Anthropic Messages: nothing is published but the system prompt that tools add; see ``claude`` for
+where the rest was measured.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from stm_inspector.tokens.claude import OLDER, family_of, tool_prompt_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +53,41 @@ class Framing:
     source: str
 
 
-def framing_of(api: str, encoding: str) -> Framing:
+def framing_of(api: str, encoding: str, model: str | None) -> Framing:
     """The framing of ``api``; an API we know nothing of is taken to be like OpenAI's."""
-    if api == "anthropic-messages":
-        return _ANTHROPIC
+    if api == "anthropic-messages" or family_of(model) is not None:
+        return _anthropic(model)
     rule = ToolRule(10 if encoding == "cl100k_base" else 7)
-    if api == "openai-chat":
-        return Framing(
-            4, 1, 3, 3, 0, rule, 0, True,
-            "4 tokens a message, 1 a name and 3 for the reply, after OpenAI's cookbook.",
-        )  # fmt: skip
+    published = api == "openai-chat"
+    source = (
+        "4 tokens a message, 1 a name and 3 for the reply, after OpenAI's cookbook."
+        if published
+        else f"The overhead of {api} is not published: that of OpenAI's chat API is assumed."
+    )
     return Framing(
-        4, 1, 3, 3, 0, rule, 0, False,
-        f"The overhead of {api} is not published: that of OpenAI's chat API is assumed.",
-    )  # fmt: skip
+        message=4,
+        name=1,
+        reply=3,
+        call=3,
+        result=0,
+        tools=rule,
+        tools_prompt=0,
+        published=published,
+        source=source,
+    )
 
 
-_ANTHROPIC = Framing(
-    3, 0, 3, 3, 3, None, 346, False,
-    "Anthropic does not publish its overhead: 3 tokens a message are assumed.",
-)  # fmt: skip
+def _anthropic(model: str | None) -> Framing:
+    family = family_of(model) or OLDER
+    return Framing(
+        message=4,
+        name=0,
+        reply=3,
+        call=family.call,
+        result=family.result,
+        tools=None,
+        tools_prompt=tool_prompt_tokens(model),
+        published=False,
+        source="Anthropic publishes no overhead: 4 tokens a message are assumed, those of tools "
+        "were measured.",
+    )

@@ -121,9 +121,9 @@ class Ledger:
 
     def _known(self, place: int, part: Part) -> bool:
         """Note what is known of ``part``; False if the file holds nothing to count."""
-        if part.hidden is not None:
-            return False
         kind, framing = part.kind, self._framing
+        if part.hidden is not None:
+            return self._media(place, part)
         if kind is PartKind.TOOL_DEFINITION:
             self._definition(place, part)
             return True
@@ -140,6 +140,10 @@ class Ledger:
         return kind in _COUNTED_WHEN_EMPTY and not nested
 
     def _media(self, place: int, part: Part) -> bool:
+        """Note an image or a PDF by its size; False where that is not known.
+
+        OpenAI's price of an image in low detail is known without having seen it.
+        """
         if part.kind is PartKind.IMAGE:
             tokens = image_tokens(part.media, self._api, self._model)
         elif part.kind is PartKind.DOCUMENT and not part.text and not part.parts:

@@ -5,8 +5,8 @@ Never by their base64. Sources:
 * OpenAI, "Images and vision", section on calculating costs (read 2026): tiles of 512 px for
   gpt-4o, gpt-4.1, gpt-4.5, gpt-5 (chat) and o1/o3; patches of 32 px, at most 1,536 of them times
   a factor, for gpt-4.1-mini, gpt-4.1-nano, gpt-5-mini, gpt-5-nano and o4-mini.
-* Anthropic, "Vision": width * height / 750 after scaling to at most 1,568 px on the long edge
-  and about 1,600 tokens.
+* Anthropic, "Vision" (2026): one token for each patch of 28 px. Larger images are scaled down to
+  1,568 px on the long edge and 1,568 tokens, since Opus 4.7 to 2,576 px and 4,784 tokens.
 * Anthropic, "PDF support": 1,500 to 3,000 text tokens a page, and each page as an image as well.
 """
 
@@ -16,6 +16,7 @@ import math
 from typing import NamedTuple
 
 from stm_inspector.conversation.model import Media
+from stm_inspector.tokens.claude import OLDER, Family, family_of
 
 
 class _Tiles(NamedTuple):
@@ -45,17 +46,20 @@ _OPENAI_RULES: dict[str, _Tiles | _Patches] = {
 }
 _OPENAI_DEFAULT = _Tiles(85, 170)
 
+_PATCH = 28
+"""Pixels of the edge of Claude's patches."""
+
 _PDF_TEXT = 2250
 """Middle of the published 1,500 to 3,000 text tokens a page."""
 
-_PDF_PAGE_IMAGE = 1600
+_PDF_PAGE_IMAGE = 1568
 """A page shown as an image of the largest size that is not scaled down."""
 
 
 def image_tokens(media: Media | None, api: str, model: str | None) -> int | None:
     """Tokens of an image, or None where the file does not say how large it is."""
     if api == "anthropic-messages":
-        return _anthropic_image(media)
+        return _anthropic_image(media, family_of(model) or OLDER)
     rule = _openai_rule(model)
     if isinstance(rule, _Tiles) and media is not None and media.detail == "low":
         return rule.base
@@ -100,8 +104,16 @@ def _patched(rule: _Patches, width: int, height: int) -> int:
     return math.ceil(min(rule.limit, math.ceil(across) * math.ceil(down)) * rule.factor)
 
 
-def _anthropic_image(media: Media | None) -> int | None:
+def _anthropic_image(media: Media | None, family: Family) -> int | None:
     if media is None or not media.width or not media.height:
         return None
-    scale = min(1.0, 1568 / max(media.width, media.height))
-    return max(1, min(1600, round(media.width * media.height * scale * scale / 750)))
+    long, short = max(media.width, media.height), min(media.width, media.height)
+    tokens = math.ceil(long / _PATCH) * math.ceil(short / _PATCH)
+    if long <= family.image_edge and tokens <= family.image_tokens:
+        return tokens
+    # Scaled down to whole patches along the long edge: the most whose area is allowed.
+    for across in range(family.image_edge // _PATCH, 0, -1):
+        tokens = across * math.ceil(across * short / long)
+        if tokens <= family.image_tokens:
+            return tokens
+    return family.image_tokens
