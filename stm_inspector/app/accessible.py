@@ -53,7 +53,7 @@ class RowAccessible(QAccessibleInterface):
 
     def state(self) -> QAccessible.State:
         state = QAccessible.State()
-        here = self._row == self._parent.view.cursor
+        here = self._row == self._parent.view.current_row
         for name, value in {
             "selectable": True,
             "focusable": True,

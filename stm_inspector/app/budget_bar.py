@@ -338,7 +338,7 @@ class BudgetBar(QWidget):
     ) -> None:
         em, totals = self._em, plan.totals
         about = "≈ " if totals.exactness >= Exactness.CALIBRATED else ""
-        right = self.width()
+        right = float(self.width())
         if self.fit_button.isVisible():
             right = self.fit_button.x() - em
         window = f"context window {plan.budget.window:,}"

@@ -159,8 +159,9 @@ def make_runs(contents: Contents, scale: Scale, ratio: float) -> list[Run]:
     if not contents.total:
         return []
     columns = max(1, int(np.ceil(scale.x(contents.total) * ratio)))
-    middles = (np.arange(columns) + 0.5) / ratio
-    places = np.searchsorted(contents.ends, scale.tokens_at(middles), side="right")
+    middles = (np.arange(columns, dtype=np.float64) + 0.5) / ratio
+    wanted = np.floor(scale.tokens_at(middles)).astype(np.int64)
+    places = np.searchsorted(contents.ends, wanted, side="right")
     zones = contents.zones[np.minimum(places, len(contents.zones) - 1)]
     cuts = np.flatnonzero(np.diff(zones)) + 1
     starts = np.concatenate([[0], cuts])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from stm_inspector.buffer.plan import Inserted, Plan, Verdict
 
@@ -98,23 +98,22 @@ def build_rows(
     places[after_run] = run_ends[after_run] * 4 + 3
     order = np.argsort(np.concatenate([shown * 4 + 2, starts * 4 + 1, places]), kind="stable")
 
-    def merge(messages: object, folds: object, others: object, kind: type) -> NDArray[np.generic]:
+    def merge(messages: ArrayLike, folds: ArrayLike, others: ArrayLike) -> NDArray[np.int32]:
         columns = (
-            np.broadcast_to(messages, len(shown)),  # type: ignore[call-overload]
-            np.broadcast_to(folds, len(starts)),  # type: ignore[call-overload]
-            np.broadcast_to(others, len(extra)),  # type: ignore[call-overload]
+            np.broadcast_to(messages, len(shown)),
+            np.broadcast_to(folds, len(starts)),
+            np.broadcast_to(others, len(extra)),
         )
-        return np.concatenate(columns)[order].astype(kind)
+        return np.concatenate(columns)[order].astype(np.int32)
 
-    kinds = merge(RowKind.MESSAGE, RowKind.FOLD, RowKind.INSERTED, np.uint8)
-    first = merge(shown, starts, before, np.int32)
-    last = merge(shown, ends, before, np.int32)
+    kinds = merge(RowKind.MESSAGE, RowKind.FOLD, RowKind.INSERTED).astype(np.uint8)
+    first, last = merge(shown, starts, before), merge(shown, ends, before)
     return Rows(
         kinds=kinds,
         first=first,
         last=last,
-        stand_in=merge(NONE, stand_ins, np.array(extra, dtype=np.int64), np.int32),
-        folded=merge(False, closed, False, np.bool_),
+        stand_in=merge(NONE, stand_ins, np.array(extra, dtype=np.int64)),
+        folded=merge(False, closed, False).astype(bool),
         row_of=_row_of(length, kinds, first, last),
         inserted=inserted,
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from stm_inspector.app.buffer_rows import NONE, RowKind, Rows
 from stm_inspector.app.glyphs import VERDICT_WORDS, ZONE_WORDS
-from stm_inspector.buffer.plan import Inserted, Plan, Verdict, Zone
+from stm_inspector.buffer.plan import Inserted, Plan, Severity, Verdict, Zone
 from stm_inspector.conversation.model import Conversation, Part, PartKind, Role
 from stm_inspector.conversation.structure import Place
 from stm_inspector.conversation.titles import Title, title_of
@@ -213,3 +213,20 @@ def spoken(
         pieces.append(f"zone {ZONE_WORDS[Zone(int(plan.zones[first]))]}")
     pieces.append(title.text[:120])
     return ", ".join(pieces)
+
+
+def worst_problems(plan: Plan | None) -> dict[int, tuple[Severity, bool]]:
+    """The worst problem of each message: errors before warnings, caused before recorded."""
+    worst: dict[int, tuple[Severity, bool]] = {}
+    for problem in plan.problems if plan is not None else ():
+        if problem.index is None:
+            continue
+        entry = (problem.severity, problem.recorded)
+        known = worst.get(problem.index)
+        if known is None or _gravity(entry) > _gravity(known):
+            worst[problem.index] = entry
+    return worst
+
+
+def _gravity(problem: tuple[Severity, bool]) -> tuple[bool, bool]:
+    return problem[0] is Severity.ERROR, not problem[1]

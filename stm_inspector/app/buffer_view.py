@@ -6,34 +6,22 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QContextMenuEvent,
-    QFocusEvent,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-)
-from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QToolTip, QWidget
 
-from stm_inspector.app import accessible, theme
-from stm_inspector.app.brackets import Brackets, draw_bracket, make_brackets, rows_of_group
-from stm_inspector.app.buffer_painter import RowKey, RowLook, RowPainter, Scene, make_columns
-from stm_inspector.app.buffer_rows import NONE, RowKind, Rows, build_rows
-from stm_inspector.app.buffer_texts import Texts, spoken
-from stm_inspector.buffer.plan import Plan, Severity
+from stm_inspector.app import accessible
+from stm_inspector.app.brackets import make_brackets
+from stm_inspector.app.buffer_canvas import NO_ROWS, BufferCanvas
+from stm_inspector.app.buffer_painter import Scene
+from stm_inspector.app.buffer_rows import NONE, RowKind, build_rows
+from stm_inspector.app.buffer_texts import Texts, worst_problems
+from stm_inspector.buffer.plan import Plan
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.tokens.counts import TokenCounts
 
-_NO_ROWS = build_rows(0, None)
 
-
-class BufferView(QAbstractScrollArea):
+class BufferView(BufferCanvas):
     """The list of blocks. It holds no state but what is looked at: scroll, cursor, open folds.
 
     Keys: arrows, Home, End, Page Up and Page Down move; Enter activates, or opens a fold, as do
@@ -47,7 +35,6 @@ class BufferView(QAbstractScrollArea):
         pin_toggled(int), retrieved_toggled(int): the user wants the other state.
         context_menu(int, QPoint): a menu is wanted for a message, at a global position.
         hovered(int): the message under the pointer, -1 for none.
-        viewport_changed(int, int): the first and last message in sight.
     """
 
     selected = Signal(int)
@@ -57,35 +44,18 @@ class BufferView(QAbstractScrollArea):
     retrieved_toggled = Signal(int)
     context_menu = Signal(int, QPoint)
     hovered = Signal(int)
-    viewport_changed = Signal(int, int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         accessible.install()
         self.tooltip_for: Callable[[int], str] = lambda index: ""
-        self._scene: Scene | None = None
-        self._brackets: Brackets | None = None
-        self._painter: RowPainter | None = None
-        self._rows: Rows = _NO_ROWS
-        self._listed: NDArray[np.int64] | None = None
-        self._matches: frozenset[int] = frozenset()
-        self._unfolded: frozenset[int] = frozenset()
-        self._selected: int | None = None
-        self._cursor = NONE
-        self._hovered_row = NONE
         self._dragging = False
-        self._fonts: theme.Fonts | None = None
-        self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Buffer")
         self.setAccessibleDescription(
             "One row a message. Space pins, R marks as retrieved, brackets go through the messages "
             "locked together."
         )
-        self.viewport().setMouseTracking(True)
-        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.verticalScrollBar().valueChanged.connect(self._tell_viewport)
 
     # What is shown
 
@@ -97,7 +67,7 @@ class BufferView(QAbstractScrollArea):
         self._selected, self._cursor, self._hovered_row = None, NONE, NONE
         self._painter = None
         if conversation is None:
-            self._scene, self._brackets, self._rows = None, None, _NO_ROWS
+            self._scene, self._brackets, self._rows = None, None, NO_ROWS
         else:
             texts = Texts(conversation)
             self._rows = build_rows(len(conversation.messages), None)
@@ -114,7 +84,7 @@ class BufferView(QAbstractScrollArea):
         before = self._seen()
         self._scene.plan = plan
         self._set_counts(counts)
-        self._scene.problems = _problems(plan)
+        self._scene.problems = worst_problems(plan)
         rows = self._rows
         if not self._dragging:
             self._rebuild()
@@ -180,98 +150,6 @@ class BufferView(QAbstractScrollArea):
             self._scene.largest = max(1, int(counts.messages.max(initial=1)))
             self._painter = None
 
-    # Rows
-
-    @property
-    def rows(self) -> Rows:
-        """The rows as they stand."""
-        return self._rows
-
-    @property
-    def cursor(self) -> int:
-        """The row that the keyboard is at, -1 for none."""
-        return self._cursor
-
-    def spoken_row(self, row: int) -> str:
-        """A row in words."""
-        if self._scene is None:
-            return ""
-        scene = self._scene
-        return spoken(self._rows, row, scene.texts, scene.plan, scene.counts)
-
-    def row_rect(self, row: int) -> QRect:
-        """Where a row is, in viewport coordinates."""
-        height = self._row_height()
-        top = row * height + self._offset()
-        return QRect(0, top, self.viewport().width(), height)
-
-    def _row_of(self, index: int) -> int:
-        return int(self._rows.row_of[index]) if 0 <= index < len(self._rows.row_of) else NONE
-
-    def _row_height(self) -> int:
-        return self._row_painter().columns.row
-
-    def _offset(self) -> int:
-        """The y of the first row."""
-        return self._margin() - self.verticalScrollBar().value()
-
-    def _margin(self) -> int:
-        return self._row_height() // 6
-
-    def _rows_in_sight(self) -> range:
-        height = self._row_height()
-        first = max(0, -self._offset() // height)
-        last = (self.viewport().height() - self._offset()) // height + 1
-        return range(first, min(last, len(self._rows)))
-
-    def _rebuild(self) -> None:
-        """Make the rows anew; the message that the eye is on stays where it is."""
-        if self._scene is None:
-            return
-        anchor = self._anchor()
-        cursor = self._key(self._cursor)
-        length = len(self._scene.conversation.messages)
-        rows = build_rows(length, self._scene.plan, self._listed, self._unfolded)
-        if rows.same_as(self._rows):
-            return
-        self._rows = self._scene.rows = rows
-        self._cursor = self._find(cursor)
-        self._hovered_row = NONE
-        self._fit()
-        if anchor is not None:
-            message, distance = anchor
-            row = self._row_of(message)
-            if row == NONE and len(self._rows):
-                row = min(int(np.searchsorted(self._rows.first, message)), len(self._rows) - 1)
-            self.verticalScrollBar().setValue(row * self._row_height() + self._margin() - distance)
-        self.viewport().update()
-
-    def _anchor(self) -> tuple[int, int] | None:
-        """A message in sight and its distance from the top: the selected one, else the first."""
-        sight = self._rows_in_sight()
-        if not sight or self.verticalScrollBar().value() == 0:
-            return None
-        row = sight.start
-        if self._selected is not None and self._row_of(self._selected) in sight:
-            return self._selected, self.row_rect(self._row_of(self._selected)).top()
-        return int(self._rows.first[row]), self.row_rect(row).top()
-
-    def _key(self, row: int) -> tuple[int, int] | None:
-        if not 0 <= row < len(self._rows):
-            return None
-        return int(self._rows.kinds[row]), int(self._rows.first[row])
-
-    def _find(self, key: tuple[int, int] | None) -> int:
-        """The row that shows what the row with ``key`` showed."""
-        if key is None:
-            return NONE
-        kind, first = key
-        if kind != RowKind.MESSAGE:
-            same = np.flatnonzero((self._rows.kinds == kind) & (self._rows.first == first))
-            if len(same):
-                return int(same[0])
-        return self._row_of(first)
-
     def _set_folded(self, row: int, *, folded: bool) -> None:
         first = int(self._rows.first[row])
         self._unfolded = self._unfolded - {first} if folded else self._unfolded | {first}
@@ -280,131 +158,7 @@ class BufferView(QAbstractScrollArea):
     def _toggle_fold(self, row: int) -> None:
         self._set_folded(row, folded=not self._rows.folded[row])
 
-    # Geometry
-
-    def _row_painter(self) -> RowPainter:
-        if self._painter is None:
-            scene = self._scene
-            length = len(scene.conversation.messages) if scene else 0
-            largest = int(scene.counts.messages.sum()) if scene and scene.counts else 0
-            digits = "0" * len(str(scene.largest if scene else 0))
-            total = f"{int(digits or 0):0{len(str(largest))},} → 0,000" if largest else "00,000"
-            fonts = theme.fonts()
-            columns = make_columns(fonts, self.viewport().width(), length, total)
-            self._painter = RowPainter(theme.current(), fonts, columns, self.devicePixelRatioF())
-        return self._painter
-
-    def _fit(self) -> None:
-        """Give the scroll bar its range."""
-        height = self._row_height()
-        content = len(self._rows) * height + 2 * self._margin()
-        bar = self.verticalScrollBar()
-        bar.setPageStep(self.viewport().height())
-        bar.setSingleStep(height)
-        bar.setRange(0, max(0, content - self.viewport().height()))
-        self._tell_viewport()
-
-    def _tell_viewport(self) -> None:
-        sight = self._rows_in_sight()
-        if sight:
-            first, last = self._rows.first[sight.start], self._rows.last[sight.stop - 1]
-            self.viewport_changed.emit(int(first), int(last))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        self._painter = None
-        self._fit()
-        super().resizeEvent(event)
-
-    def changeEvent(self, event: QEvent) -> None:
-        kinds = QEvent.Type
-        if event.type() in (kinds.PaletteChange, kinds.StyleChange, kinds.FontChange):
-            self._painter = None
-            self._fit()
-            self.viewport().update()
-        super().changeEvent(event)
-
-    # Painting
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self.viewport())
-        rows = self._row_painter()
-        if rows.ratio != self.devicePixelRatioF():
-            self._painter = None
-            rows = self._row_painter()
-        painter.fillRect(event.rect(), rows.colour("background"))
-        if self._scene is None:
-            return
-        partners = self._partners()
-        height, offset = self._row_height(), self._offset()
-        clip = event.rect()
-        for row in self._rows_in_sight():
-            top = row * height + offset
-            if top > clip.bottom() or top + height < clip.top():
-                continue
-            rows.paint(painter, self._scene, row, top, self._look(row, partners))
-        self._paint_brackets(painter, rows, partners)
-        if self.hasFocus() and self._cursor != NONE:
-            self._paint_focus(painter, rows)
-
-    def _seen(self) -> dict[int, RowKey]:
-        """What the rows in sight look like."""
-        scene, painter = self._scene, self._painter
-        if scene is None or painter is None:
-            return {}
-        partners = self._partners()
-        return {
-            row: painter.key(scene, row, self._look(row, partners))
-            for row in self._rows_in_sight()
-        }
-
-    def _update_changed(self, before: dict[int, RowKey]) -> None:
-        """Repaint the rows in sight that look different now."""
-        for row, key in self._seen().items():
-            if before.get(row) != key:
-                self.viewport().update(self.row_rect(row))
-
-    def _look(self, row: int, partners: frozenset[int]) -> RowLook:
-        first = int(self._rows.first[row])
-        message = self._rows.kinds[row] == RowKind.MESSAGE
-        return RowLook(
-            selected=row == self._cursor,
-            partner=message and first in partners,
-            matched=message and first in self._matches,
-            hovered=row == self._hovered_row,
-        )
-
-    def _partners(self) -> frozenset[int]:
-        """The lock group of the selected message."""
-        if self._scene is None or self._selected is None:
-            return frozenset()
-        structure = self._scene.conversation.structure
-        group = int(structure.group_of[self._selected])
-        return frozenset(structure.groups[group]) if group >= 0 else frozenset()
-
-    def _paint_brackets(
-        self, painter: QPainter, rows: RowPainter, partners: frozenset[int]
-    ) -> None:
-        sight = self._rows_in_sight()
-        if self._brackets is None or not sight:
-            return
-        first = int(self._rows.first[sight.start])
-        last = int(self._rows.last[sight.stop - 1])
-        em, height = rows.em, self._row_height()
-        right = rows.columns.zone - 0.35 * em
-        for group in self._brackets.crossing(first, last):
-            members = self._brackets.groups[group]
-            places = rows_of_group(members, self._rows)
-            if len(places) > 1:
-                strong = members[0] in partners
-                colour = rows.colour("accent" if strong else "text_faint")
-                lane = int(self._brackets.lane[group])
-                draw_bracket(painter, places, lane, colour, right, em, height, self._offset())
-
-    def _paint_focus(self, painter: QPainter, rows: RowPainter) -> None:
-        painter.setPen(QPen(QColor(rows.colour("focus")), 2))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(QRectF(self.row_rect(self._cursor)).adjusted(1, 1, -1, -1))
-
+    # Moving about
     def focusInEvent(self, event: QFocusEvent) -> None:
         if self._cursor == NONE and len(self._rows) and event.reason() in _BY_KEY:
             self._go(self._rows_in_sight().start)
@@ -414,8 +168,6 @@ class BufferView(QAbstractScrollArea):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         self.viewport().update()
         super().focusOutEvent(event)
-
-    # Moving about
 
     def _see_row(self, row: int) -> None:
         rect, bar = self.row_rect(row), self.verticalScrollBar()
@@ -462,7 +214,7 @@ class BufferView(QAbstractScrollArea):
             super().keyPressEvent(event)
 
     def _handle_key(self, event: QKeyEvent) -> bool:
-        key, keys = event.key(), Qt.Key
+        key, keys = Qt.Key(event.key()), Qt.Key
         if event.modifiers() & _COMMANDS:
             return False
         page = max(1, self.viewport().height() // self._row_height() - 1)
@@ -487,7 +239,7 @@ class BufferView(QAbstractScrollArea):
             return True
         return self._act_on_message(key, event)
 
-    def _fold_by_key(self, key: int) -> None:
+    def _fold_by_key(self, key: Qt.Key) -> None:
         folded = bool(self._rows.folded[self._cursor])
         if key == Qt.Key.Key_Left:
             wanted = True
@@ -508,7 +260,7 @@ class BufferView(QAbstractScrollArea):
         )
         return int(folds[0]) if len(folds) else NONE
 
-    def _act_on_message(self, key: int, event: QKeyEvent) -> bool:
+    def _act_on_message(self, key: Qt.Key, event: QKeyEvent) -> bool:
         keys = Qt.Key
         index = self._cursor_message()
         if index is None:
@@ -619,23 +371,6 @@ _FOLD_KEYS = (
     Qt.Key.Key_Right,
     Qt.Key.Key_Space,
 )
-
-
-def _problems(plan: Plan | None) -> dict[int, tuple[Severity, bool]]:
-    """The worst problem of each message: errors before warnings, caused before recorded."""
-    worst: dict[int, tuple[Severity, bool]] = {}
-    for problem in plan.problems if plan is not None else ():
-        if problem.index is None:
-            continue
-        entry = (problem.severity, problem.recorded)
-        known = worst.get(problem.index)
-        if known is None or _gravity(entry) > _gravity(known):
-            worst[problem.index] = entry
-    return worst
-
-
-def _gravity(problem: tuple[Severity, bool]) -> tuple[bool, bool]:
-    return problem[0] is Severity.ERROR, not problem[1]
 
 
 def _to_array(indices: Iterable[int] | NDArray[np.integer]) -> NDArray[np.int64]:

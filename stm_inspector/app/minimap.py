@@ -189,9 +189,7 @@ class Minimap(QWidget):
         for line in range(max(1, round(ratio))):
             pixels[starts[high] - 1 - line] = background
         # copy() takes the pixels over before numpy lets go of them.
-        image = QImage(
-            pixels.data, width, height, 4 * width, QImage.Format.Format_RGB32
-        ).copy()
+        image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_RGB32).copy()
         image.setDevicePixelRatio(ratio)
         return image
 
@@ -255,6 +253,9 @@ def _rgb(name: str) -> int:
 def _mixed(name: str, background: str, share: float = 0.3) -> int:
     """``share`` of a colour on the background."""
     one, other = QColor(name), QColor(background)
-    parts = zip(one.getRgb()[:3], other.getRgb()[:3], strict=True)
-    red, green, blue = (round(share * a + (1 - share) * b) for a, b in parts)
-    return 0xFF000000 | red << 16 | green << 8 | blue
+    mixed = QColor.fromRgbF(
+        share * one.redF() + (1 - share) * other.redF(),
+        share * one.greenF() + (1 - share) * other.greenF(),
+        share * one.blueF() + (1 - share) * other.blueF(),
+    )
+    return _rgb(mixed.name())

@@ -20,7 +20,9 @@ QToolButton { padding: 0 8px; }
 QPushButton:hover, QToolButton:hover { background: @hover; }
 QPushButton:pressed, QToolButton:pressed, QToolButton:checked { background: @pressed; }
 QPushButton:disabled, QToolButton:disabled { color: @text_faint; border-color: @line; }
-QPushButton:focus, QToolButton:focus { border: 2px solid @focus; padding: 0 10px; min-height: 24px; }
+QPushButton:focus, QToolButton:focus {
+    border: 2px solid @focus; padding: 0 10px; min-height: 24px;
+}
 QToolButton:focus { padding: 0 7px; }
 QToolButton[autoRaise="true"] { background: transparent; border-color: transparent; }
 QToolButton[autoRaise="true"]:hover { background: @hover; }
