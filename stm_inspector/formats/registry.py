@@ -127,7 +127,11 @@ def write(conversation: Conversation, edit: Edit, *, reply_tokens: int = 4096) -
     """
     if conversation.source is None:
         raise InputError("This conversation was not read from a file: it cannot be exported.")
-    return get_format(conversation.format).write(conversation, edit, reply_tokens=reply_tokens)
+    known = get_format(conversation.format)
+    try:
+        return known.write(conversation, edit, reply_tokens=reply_tokens)
+    except RecursionError:
+        raise InputError("A message is nested too deeply to be written again.") from None
 
 
 def _detect(document: Document) -> tuple[Format, str]:

@@ -172,7 +172,7 @@ class WireFormat(Format):
             elif read is not None:
                 messages.append(read)
                 spots.append(spot)
-        if response is not None:
+        if response is not None and spots and spots[-1] is source.spots[-1]:
             messages[-1] = replace(
                 messages[-1], usage=response.usage, model=response.model, id=response.id
             )
