@@ -83,6 +83,7 @@ def counted(
 
 
 _IDS = (None, "", "a", "b", "c", "d")
+_SERVER_IDS = (None, "", "sa", "sb", "sc")
 _NAMES = (None, "f", "g")
 _WORDS = ("", " ", "Go on.", "Look at the parser. Then test it.", "word " * 120)
 
@@ -95,9 +96,9 @@ def _random_part(dice: random.Random, kinds: str) -> Part:
         case "r":
             return result(dice.choice(_IDS), dice.choice(_NAMES), words)
         case "C":
-            return call(dice.choice(_IDS), dice.choice(_NAMES), server=True)
+            return call(dice.choice(_SERVER_IDS), dice.choice(_NAMES), server=True)
         case "R":
-            return result(dice.choice(_IDS), dice.choice(_NAMES), words, server=True)
+            return result(dice.choice(_SERVER_IDS), dice.choice(_NAMES), words, server=True)
         case "d":
             return Part(PartKind.DOCUMENT, words)
         case "t":
