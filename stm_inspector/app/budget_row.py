@@ -47,6 +47,7 @@ class BudgetRow(QWidget):
             name = label(title, "soft")
             name.setBuddy(box)
             box.setFixedWidth(BOX_WIDTH)
+            box.setProperty("compact", True)
             boxes.addWidget(name, row, 0)
             boxes.addWidget(box, row, 1)
             self._names[box] = name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from PySide6.QtGui import QUndoCommand
@@ -24,7 +24,7 @@ class Choices:
         counter: id of the token counter, or "auto".
     """
 
-    settings: Settings = Settings()
+    settings: Settings = field(default_factory=Settings)
     model: str | None = None
     counter: str = "auto"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QTabWidget, QVBoxLayout, QWidget
 
@@ -10,11 +10,12 @@ from stm_inspector.app import theme
 from stm_inspector.app.content_view import ContentView
 from stm_inspector.app.parts_view import PartsView, token_text
 from stm_inspector.app.problems_view import ProblemsView
-from stm_inspector.app.rendering import KIND_TITLES, Stretch, raw_json, stretches
+from stm_inspector.app.rendering import KIND_TITLES, Stretch, call_of, raw_json, stretches
 from stm_inspector.app.session import Session
+from stm_inspector.app.status_bar import count_of
 from stm_inspector.app.widgets import ElidedLabel, FlowLayout, clear, label, link
-from stm_inspector.buffer.plan import Plan, Verdict, Zone
-from stm_inspector.conversation.model import Message, PartKind
+from stm_inspector.buffer.plan import Plan, Severity, Verdict, Zone
+from stm_inspector.conversation.model import Conversation, Message, PartKind
 from stm_inspector.conversation.visible import visible
 from stm_inspector.tokens.counts import Exactness
 
@@ -25,6 +26,7 @@ WORDS = {
     Verdict.TRUNCATE: "Truncated",
     Verdict.SUMMARISE: "Summarised",
 }
+TOOL_KINDS = (PartKind.TOOL_CALL, PartKind.TOOL_RESULT)
 PARTNERS = 8
 """Lock partners named one by one."""
 LOST = (Verdict.EVICT, Verdict.SUMMARISE)
@@ -99,7 +101,12 @@ class DetailPanel(QWidget):
         self._title.setFont(theme.fonts().bold)
         self._turn = label(level="soft")
         head = QHBoxLayout()
-        head.addWidget(self._title, 1)
+        self._chip = label()
+        self._chip.setProperty("chip", True)
+        self._chip.setFont(theme.fonts().mono_small)
+        head.addWidget(self._title)
+        head.addWidget(self._chip, 0, Qt.AlignmentFlag.AlignVCenter)
+        head.addStretch(1)
         head.addWidget(self._turn)
         self.reason = ReasonBox()
         self.reason.survives.clicked.connect(self._use_survival)
@@ -159,18 +166,23 @@ class DetailPanel(QWidget):
 
     def _show_message(self) -> None:
         message, index = self._message, self._session.selection
+        conversation = self._session.conversation
         self._linked = None
         chosen = message is not None
         self.reason.setVisible(chosen)
         self._links.setVisible(chosen)
         self._foot.setVisible(chosen)
-        if message is None or index is None:
+        if message is None or index is None or conversation is None:
+            self._chip.hide()
             self._turn.setText("")
             self.json.show_stretches(())
             self.parts.clear()
             self._show_inserted()
             return
         self._title.set_full_text(f"#{index} · {title(message)}")
+        tools = ", ".join(tool_names(conversation, index))
+        self._chip.setText(visible(tools, keep="")[:60])
+        self._chip.setVisible(bool(tools))
         self._turn.setText(self._turn_text(index))
         self._show_tab()
         self._show_numbers()
@@ -230,7 +242,7 @@ class DetailPanel(QWidget):
         plan = self._session.plan
         problems = plan.problems if plan is not None else ()
         self.problems.show_problems(problems)
-        count = f" {len(problems):,}" if problems else ""
+        count = f" {count_of(plan, *Severity):,}" if plan is not None and problems else ""
         self.tabs.setTabText(self.tabs.indexOf(self.problems), f"Problems{count}")
         if self._session.synthetic is not None and not self._session.dragging:
             self._show_inserted()
@@ -304,12 +316,23 @@ class DetailPanel(QWidget):
 
 
 def title(message: Message) -> str:
-    """What kind of message it is: "assistant · tool call · read_file"."""
-    words = [message.source_role or message.role.value]
+    """What kind of message it is: "assistant · tool call", "tool result"."""
     kinds = dict.fromkeys(part.kind for part in message.parts if part.kind is not PartKind.TEXT)
-    words += [KIND_TITLES[kind] for kind in list(kinds)[:3]]
-    names = dict.fromkeys(part.name for part in message.parts if part.name)
-    if names:
-        listed = ", ".join(list(names)[:3])
-        words.append(visible(f"{listed}, …" if len(names) > 3 else listed, keep=""))
-    return " · ".join(words)
+    words = [KIND_TITLES[kind] for kind in list(kinds)[:3]]
+    carries_results = list(kinds) == [PartKind.TOOL_RESULT]
+    role = [] if carries_results else [message.source_role or message.role.value]
+    return visible(" · ".join(role + words), keep="")
+
+
+def tool_names(conversation: Conversation, index: int) -> list[str]:
+    """The tools that message ``index`` calls or has results of, each once; at most three."""
+    names: dict[str, None] = {}
+    for place, part in enumerate(conversation.messages[index].parts):
+        if part.kind is PartKind.TOOL_RESULT and not part.name:
+            call = call_of(conversation, (index, place))
+            name = call.name if call is not None else None
+        else:
+            name = part.name if part.kind in TOOL_KINDS else None
+        if name:
+            names[name] = None
+    return [*list(names)[:3], *(["…"] if len(names) > 3 else [])]

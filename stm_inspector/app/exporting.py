@@ -108,8 +108,9 @@ def breaking(plan: Plan) -> list[Problem]:
 def summary(problems: list[Problem], shown: int = 3) -> str:
     """The first few problems in words, and how many more there are."""
     lines = [f"{problem.rule}: {problem.text}" for problem in problems[:shown]]
-    if len(problems) > shown:
-        lines.append(f"and {len(problems) - shown:,} more; the problem list has them all.")
+    more = sum(problem.places for problem in problems[shown:])
+    if more:
+        lines.append(f"and {more:,} more, in the problem list.")
     return "\n".join(lines)
 
 

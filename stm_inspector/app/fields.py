@@ -108,8 +108,9 @@ def _shown(entry: Setting) -> str:
 
 
 def is_share(entry: Setting) -> bool:
-    """A number between 0 and 1: shown in per cent."""
-    return entry.type == "float" and entry.high is not None and entry.high <= 1
+    """A fraction: shown in per cent."""
+    bounded = entry.high is not None and entry.high <= 1
+    return entry.type == "float" and (bounded or entry.unit.startswith("of "))
 
 
 class _IntField(Field):
@@ -134,7 +135,7 @@ class _FloatField(Field):
         self._box.setKeyboardTracking(False)
         self._box.setAlignment(Qt.AlignmentFlag.AlignRight)
         low = entry.low if entry.low is not None else 0.0
-        high = entry.high if entry.high is not None else float(LARGEST)
+        high = entry.high if entry.high is not None else (LARGEST if self._scale == 1 else 1.0)
         self._box.setRange(low * self._scale, high * self._scale)
         if self._scale == 1 and entry.unit:
             self._box.setSuffix(f" {entry.unit}")

@@ -54,10 +54,10 @@ class FilterRow(QWidget):
         row.addWidget(self._matches)
         row.addWidget(self._shown)
         session.opened.connect(self._list_tools)
-        session.planned.connect(self._refresh)
+        session.planned.connect(self._show_numbers)
         session.filter_changed.connect(self._refresh)
-        session.found.connect(self._refresh)
-        session.selected.connect(self._refresh)
+        session.found.connect(self._show_numbers)
+        session.selected.connect(self._show_numbers)
         self._list_tools()
         self._refresh()
 

@@ -31,7 +31,8 @@ class FindField(QLineEdit):
         self.setClearButtonEnabled(True)
         self.setAccessibleName("Find text or tool")
         self.setToolTip("Searches texts and tool arguments; F3 next, Shift+F3 previous")
-        self.setFixedWidth(210)
+        self.setMinimumWidth(150)
+        self.setMaximumWidth(210)
         self.textEdited.connect(session.set_query)
         session.found.connect(self._refresh)
         session.opened.connect(self._refresh)
@@ -82,30 +83,23 @@ class Header(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 7, 14, 7)
         row.setSpacing(10)
-        for widget in (self._open, self._name, self._chip, self._conversation):
-            row.addWidget(widget)
+        row.addWidget(self._open)
+        row.addWidget(self._name)
+        row.addWidget(self._chip, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self._conversation)
         row.addStretch(1)
         policy, model = label("&Policy", "soft"), label("&Model", "soft")
         policy.setBuddy(self._policy)
         model.setBuddy(self._model)
-        self._only_with_file = (
-            policy,
-            self._policy,
-            model,
-            self._model,
-            self.find_field,
-            self._export,
-        )
-        for item in self._only_with_file:
+        for item in (policy, self._policy, model, self._model):
             row.addWidget(item)
+        row.addWidget(self.find_field, 20)
+        row.addWidget(self._export)
         session.opened.connect(self._refresh)
         self._refresh()
 
     def _refresh(self) -> None:
         recording, conversation = self._session.recording, self._session.conversation
-        is_open = recording is not None and conversation is not None
-        for widget in (self._name, self._chip, *self._only_with_file):
-            widget.setVisible(is_open)
         if recording is None or conversation is None:
             return
         self._name.set_full_text(visible(Path(recording.path).name, keep=""))

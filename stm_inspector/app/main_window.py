@@ -74,9 +74,15 @@ class MainWindow(QMainWindow):
         column = QVBoxLayout(body)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        for widget in (self.header, rule(), self._pages, rule(), self.status):
+        self._foot = QWidget()
+        foot = QVBoxLayout(self._foot)
+        foot.setContentsMargins(0, 0, 0, 0)
+        foot.setSpacing(0)
+        foot.addWidget(rule())
+        foot.addWidget(self.status)
+        for widget in (self.header, self._pages, self._foot):
             column.addWidget(widget)
-        column.setStretch(2, 1)
+        column.setStretch(1, 1)
         self.setCentralWidget(body)
         self.setWindowTitle("STM Inspector")
         self.setAcceptDrops(True)
@@ -168,8 +174,12 @@ class MainWindow(QMainWindow):
     def _show_page(self) -> None:
         if self.session.conversation is not None and self.work is not None:
             self._pages.setCurrentWidget(self.work)
+            self.header.show()
+            self._foot.show()
         else:
             busy = self.session.opening.busy
+            self.header.hide()
+            self._foot.setVisible(busy)
             self._pages.setCurrentWidget(self.loading if busy else self.start)
 
     def _show_recent(self) -> None:

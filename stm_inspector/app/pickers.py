@@ -75,7 +75,7 @@ class ModelPicker(QComboBox):
         self.setAccessibleName("Model or context window")
         self.setToolTip("Sets the context window and the token counter; type to search")
         self.setMaxVisibleItems(24)
-        self.setMinimumContentsLength(24)
+        self.setMinimumContentsLength(20)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self._fill()
         completer = self.completer()
@@ -119,10 +119,11 @@ class ModelPicker(QComboBox):
     def _refresh(self) -> None:
         line = self.lineEdit()
         if line is not None and not (line.hasFocus() and line.isModified()):
-            place = self._place()
-            with QSignalBlocker(self):
-                self.setCurrentIndex(place)
-                self.setEditText(self._text())
+            text = self._text()
+            if text != line.text():
+                with QSignalBlocker(self):
+                    self.setCurrentIndex(self._place())
+                    self.setEditText(text)
 
     def _place(self) -> int:
         model = self._session.choices.model

@@ -64,7 +64,7 @@ def _message(conversation: Conversation, index: int, message: Message) -> Iterat
 
 
 def _part(part: Part, *, titled: bool, file: str = "") -> Iterator[Stretch]:
-    if titled or part.kind is not PartKind.TEXT:
+    if titled and part.kind is not PartKind.TEXT:
         yield Stretch(part_title(part), "title")
     if part.hidden:
         yield Stretch(f"Not in this file: {visible(part.hidden)}.", "prose")

@@ -18,7 +18,7 @@ from stm_inspector.app.tasks import Job, Runner
 from stm_inspector.buffer.plan import Inserted, Plan, Zone
 from stm_inspector.buffer.planner import Planner
 from stm_inspector.buffer.policies import get_policy
-from stm_inspector.buffer.settings import SettingError, Settings, build, to_json
+from stm_inspector.buffer.settings import SettingError, Settings, build, describe, to_json
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.engine import check_pins
@@ -245,11 +245,15 @@ class Session(QObject):
         try:
             build(get_policy(self.settings.policy).settings, options)
         except SettingError as error:
-            self.refused.emit(sentence(str(error)))
+            self.refused.emit(sentence(str(error).replace(key, self._label(key), 1)))
             self.choices_changed.emit()
         else:
             mark = None if key == "trigger" else self.settings.watermark
             self._change(key.replace("_", " "), options=options, watermark=mark)
+
+    def _label(self, key: str) -> str:
+        entries = describe(get_policy(self.settings.policy).settings)
+        return next(entry.label for entry in entries if entry.key == key)
 
     def options(self) -> Mapping[str, Any]:
         """All of the policy's own settings with their present values, as plain JSON values."""

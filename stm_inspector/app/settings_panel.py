@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import (
     QGridLayout,
@@ -14,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from stm_inspector.app.fields import Field, ZonesField, count_box, make_field
 from stm_inspector.app.session import Session
-from stm_inspector.app.widgets import clear, label
+from stm_inspector.app.widgets import clear, label, link
 from stm_inspector.buffer.policies import get_policy
 from stm_inspector.buffer.settings import Setting, describe
 
@@ -23,7 +25,7 @@ RESERVES = (
     ("safety", "Safety", "Tokens set aside because counts are not always exact."),
     ("tool_headroom", "Tool results", "Tokens set aside for tool results still to come."),
 )
-FIELD_WIDTH = 96
+FIELD_WIDTH = 92
 
 
 class SettingsPanel(QScrollArea):
@@ -52,6 +54,9 @@ class SettingsPanel(QScrollArea):
 
     def _build(self) -> None:
         self._help = label(level="soft", wrap=True)
+        self._more = link("When it is right, when wrong", "Show the rest of the help")
+        self._more.setCheckable(True)
+        self._more.toggled.connect(lambda _on: self._show_help())
         self._basis = label(level="faint", wrap=True)
         self._options = QGridLayout()
         self._always = QVBoxLayout()
@@ -61,8 +66,10 @@ class SettingsPanel(QScrollArea):
         reset.setToolTip("Put every setting of this policy, the headroom and the marks back")
         reset.setAccessibleName("Reset settings to defaults")
         reset.clicked.connect(self._session.reset)
-        for item in (label("POLICY", "caps"), self._help, self._basis):
-            self._column.addWidget(item)
+        self._column.addWidget(label("POLICY", "caps"))
+        self._column.addWidget(self._help)
+        self._column.addWidget(self._more, 0, Qt.AlignmentFlag.AlignLeft)
+        self._column.addWidget(self._basis)
         self._column.addLayout(self._options)
         self._column.addSpacing(10)
         self._column.addWidget(label("HEADROOM", "caps"))
@@ -108,7 +115,7 @@ class SettingsPanel(QScrollArea):
     def _rebuild(self, policy_id: str) -> None:
         self._policy = policy_id
         policy = get_policy(policy_id)
-        self._help.setText(policy.help)
+        self._show_help()
         self._basis.setText(
             f"Emulates {policy.emulates} ({policy.basis})" if policy.emulates else ""
         )
@@ -117,9 +124,18 @@ class SettingsPanel(QScrollArea):
         clear(self._always)
         self._column.removeItem(self._options)
         self._options = _grid()
-        self._column.insertLayout(3, self._options)
+        self._column.insertLayout(4, self._options)
         self._fields = {entry.key: self._field(entry) for entry in describe(policy.settings)}
         _chain([*self._fields.values(), *self._boxes.values(), self._tail])
+
+    def _show_help(self) -> None:
+        """The idea in one sentence, or the whole paragraph."""
+        text = get_policy(self._session.settings.policy).help
+        idea, _stop, rest = text.partition(". ")
+        whole = self._more.isChecked()
+        self._more.setVisible(bool(rest))
+        self._more.setText("Less" if whole else "When it is right, when wrong")
+        self._help.setText(text if whole or not rest else f"{idea}.")
 
     def _field(self, entry: Setting) -> Field:
         field = make_field(entry)
@@ -154,14 +170,16 @@ def _grid() -> QGridLayout:
 
 
 def _add_row(grid: QGridLayout, row: int, title: str, tip: str, editor: QWidget) -> None:
-    name = label(title)
+    name = label(title, wrap=True)
     name.setBuddy(editor)
     name.setToolTip(tip)
     editor.setFixedWidth(FIELD_WIDTH)
+    for box in (editor, *editor.findChildren(QWidget)):
+        box.setProperty("compact", True)
     grid.addWidget(name, row, 0)
     grid.addWidget(editor, row, 1)
 
 
 def _chain(widgets: list[QWidget]) -> None:
-    for first, second in zip(widgets, widgets[1:], strict=False):
+    for first, second in pairwise(widgets):
         QWidget.setTabOrder(first, second)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from stm_inspector.app import theme
 from stm_inspector.app.widgets import clear, label, link
@@ -15,11 +17,47 @@ from stm_inspector.conversation.visible import visible
 from stm_inspector.formats import all_formats
 from stm_inspector.paths import resource
 
-WIDTH = 620
+WIDTH = 800
 RECENT_SHOWN = 5
 
 
-class StartPage(QWidget):
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A bundled conversation: where it is, what it is called, what it shows."""
+
+    path: str
+    title: str
+    description: str
+
+
+class SampleCard(QPushButton):
+    """A button with a title and a line below it."""
+
+    def __init__(self, sample: Sample) -> None:
+        super().__init__()
+        self.setProperty("card", True)
+        self.setAccessibleName(f"Open the sample: {sample.title}")
+        self.setAccessibleDescription(sample.description)
+        title, description = label(sample.title), label(sample.description, "soft", wrap=True)
+        title.setFont(theme.fonts().bold)
+        column = self._column = QVBoxLayout(self)
+        column.setContentsMargins(12, 7, 12, 8)
+        column.setSpacing(2)
+        for text in (title, description):
+            text.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            column.addWidget(text)
+
+    def sizeHint(self) -> QSize:
+        return self._column.sizeHint()
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return self._column.heightForWidth(width)
+
+
+class StartPage(QScrollArea):
     """A welcome of a few lines.
 
     Signals:
@@ -34,13 +72,18 @@ class StartPage(QWidget):
         super().__init__(parent)
         self._column = QVBoxLayout()
         self._column.setSpacing(10)
-        inner = QWidget()
-        inner.setFixedWidth(WIDTH)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setAccessibleName("Welcome")
+        page, inner = QWidget(), QWidget()
+        inner.setMaximumWidth(WIDTH)
         inner.setLayout(self._column)
-        centre = QHBoxLayout(self)
-        centre.addStretch()
-        centre.addWidget(inner)
-        centre.addStretch()
+        centre = QHBoxLayout(page)
+        centre.setContentsMargins(24, 12, 24, 12)
+        centre.addStretch(1)
+        centre.addWidget(inner, 100)
+        centre.addStretch(1)
+        self.setWidget(page)
         self._recent = QVBoxLayout()
         self._recent.setSpacing(0)
         self._recent_title = label("RECENT FILES", "caps")
@@ -60,6 +103,7 @@ class StartPage(QWidget):
             wrap=True,
         )
         open_button = QPushButton("Open a conversation…")
+        self.setFocusProxy(open_button)
         open_button.setProperty("primary", True)
         open_button.setAccessibleName("Open a recorded conversation")
         open_button.clicked.connect(self.open_wanted)
@@ -75,8 +119,8 @@ class StartPage(QWidget):
         self._column.addWidget(intro)
         self._column.addSpacing(8)
         self._column.addLayout(row)
-        self._column.addWidget(label(f"It reads {known}. Nothing leaves this computer.", "faint",
-                                     wrap=True))  # fmt: skip
+        reads = f"It reads {known}. Nothing leaves this computer."
+        self._column.addWidget(label(reads, "faint", wrap=True))
         self._add_samples()
         self._column.addSpacing(14)
         self._column.addWidget(self._recent_title)
@@ -84,22 +128,17 @@ class StartPage(QWidget):
         self._column.addStretch(3)
 
     def _add_samples(self) -> None:
-        samples = sample_files()
-        if not samples:
-            return
-        self._column.addSpacing(18)
+        self._column.addSpacing(16)
         self._column.addWidget(label("TRY A SAMPLE", "caps"))
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        for sample in samples:
-            button = QPushButton(sample_title(sample))
-            button.setAccessibleName(f"Open the sample {button.text()}")
-            button.clicked.connect(
-                lambda _on=False, sample=sample: self.file_chosen.emit(str(sample))
+        cards = QVBoxLayout()
+        cards.setSpacing(6)
+        for sample in bundled_samples():
+            card = SampleCard(sample)
+            card.clicked.connect(
+                lambda _on=False, sample=sample: self.file_chosen.emit(sample.path)
             )
-            row.addWidget(button)
-        row.addStretch()
-        self._column.addLayout(row)
+            cards.addWidget(card)
+        self._column.addLayout(cards)
 
     def show_recent(self, paths: Sequence[str]) -> None:
         """List recent files; those that are gone are left out here (the menu greys them)."""
@@ -120,14 +159,13 @@ class StartPage(QWidget):
             self._recent.addLayout(row)
 
 
-def sample_files() -> tuple[Path, ...]:
-    """The bundled sample conversations, by name."""
-    return tuple(sorted(resource("samples").glob("*.json*")))
-
-
-def sample_title(path: Path) -> str:
-    """ "support-chat.json" -> "Support chat"."""
-    return path.name.partition(".")[0].replace("-", " ").replace("_", " ").capitalize()
+def bundled_samples() -> tuple[Sample, ...]:
+    """The bundled sample conversations, in the order in which they are shown."""
+    listed = json.loads(resource("samples", "index.json").read_text("utf-8"))
+    return tuple(
+        Sample(str(resource("samples", entry["file"])), entry["title"], entry["description"])
+        for entry in listed
+    )
 
 
 def _logo() -> QLabel:

@@ -147,14 +147,19 @@ class StatusBar(QWidget):
 
 def problem_text(plan: Plan) -> str:
     """How many problems: "2 errors, 1 warning"."""
-    errors = sum(problem.severity is Severity.ERROR for problem in plan.problems)
-    warnings = len(plan.problems) - errors
+    errors = count_of(plan, Severity.ERROR)
+    warnings = count_of(plan, Severity.WARNING)
     words = []
     if errors:
         words.append(f"{errors:,} error{'' if errors == 1 else 's'}")
     if warnings:
         words.append(f"{warnings:,} warning{'' if warnings == 1 else 's'}")
     return ", ".join(words) or "no problems"
+
+
+def count_of(plan: Plan, *severities: Severity) -> int:
+    """How many problems of these severities; one entry may stand for several."""
+    return sum(problem.places for problem in plan.problems if problem.severity in severities)
 
 
 def _verdicts(plan: Plan) -> str:

@@ -126,15 +126,17 @@ class FlowLayout(QLayout):
         self._arrange(rect, move=True)
 
     def _arrange(self, rect: QRect, *, move: bool) -> int:
-        left, top, row = rect.x(), rect.y(), 0
-        for item in self._items:
-            size = item.sizeHint()
+        """Place the items, all in the middle of one row height; returns the height needed."""
+        hints = [item.sizeHint() for item in self._items]
+        row = max((size.height() for size in hints), default=0)
+        left, top = rect.x(), rect.y()
+        for item, size in zip(self._items, hints, strict=True):
             if left > rect.x() and left + size.width() > rect.right() + 1:
-                left, top, row = rect.x(), top + row + self.spacing() // 2, 0
+                left, top = rect.x(), top + row
             if move:
-                item.setGeometry(QRect(QPoint(left, top), size))
+                place = QPoint(left, top + (row - size.height()) // 2)
+                item.setGeometry(QRect(place, size))
             left += size.width() + self.spacing()
-            row = max(row, size.height())
         return top + row - rect.y()
 
 

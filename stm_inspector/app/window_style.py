@@ -7,10 +7,14 @@ from stm_inspector.app.theme import Theme
 _SHEET = """
 QPushButton[link="true"] {{
     background: transparent; border: 1px solid transparent; border-radius: 4px;
-    color: {accent}; padding: 0 2px; min-height: 20px;
+    color: {accent}; padding: 0; min-height: 20px;
 }}
 QPushButton[link="true"]:hover {{ color: {accent_hover}; background: {hover}; }}
-QPushButton[link="true"]:focus {{ border: 1px solid {focus}; padding: 0 2px; min-height: 20px; }}
+QPushButton[link="true"]:focus {{ border: 1px solid {focus}; padding: 0; min-height: 20px; }}
+QPushButton[card="true"] {{ text-align: left; padding: 0; min-height: 46px; }}
+QPushButton[card="true"]:focus {{ border: 2px solid {focus}; padding: 0; min-height: 44px; }}
+QAbstractSpinBox[compact="true"], QComboBox[compact="true"] {{ min-height: 22px; }}
+QAbstractSpinBox[compact="true"]:focus, QComboBox[compact="true"]:focus {{ min-height: 20px; }}
 QScrollArea[panel="true"] {{ background: {panel}; border: none; }}
 """
 

@@ -15,7 +15,7 @@ from stm_inspector.app.session import Session
 from stm_inspector.app.settings_panel import SettingsPanel
 from stm_inspector.app.widgets import rule
 
-WIDTHS = (236, 730, 430)
+WIDTHS = (256, 724, 430)
 
 
 class WorkArea(QWidget):
@@ -39,7 +39,7 @@ class WorkArea(QWidget):
         self.splitter.setStretchFactor(1, 3)
         self.splitter.setStretchFactor(2, 2)
         self.splitter.setSizes(WIDTHS)
-        self.settings.setMinimumWidth(216)
+        self.settings.setMinimumWidth(240)
         self.settings.setMaximumWidth(360)
         self.detail.setMinimumWidth(300)
         column = QVBoxLayout(self)
