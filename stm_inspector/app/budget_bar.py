@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QColor,
     QFont,
     QFontMetricsF,
     QHelpEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QPen,
-    QPolygonF,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QToolTip, QWidget
 
 from stm_inspector.app import glyphs, theme
 from stm_inspector.app.budget_handle import WIDTH, Handle
+from stm_inspector.app.budget_painter import BarPainter, HandleLabel
 from stm_inspector.app.budget_scale import (
-    FIT_SHARE,
     SYNTHETIC,
     Contents,
     Label,
@@ -31,11 +28,11 @@ from stm_inspector.app.budget_scale import (
     make_runs,
     make_scale,
     place_labels,
-    short,
+    reserves,
     wants_fit,
 )
 from stm_inspector.buffer.plan import Plan, Zone
-from stm_inspector.tokens.counts import Exactness, TokenCounts
+from stm_inspector.tokens.counts import TokenCounts
 
 _SNAP = 4.0
 """Pixels within which a handle jumps to where the reserves put the budget, or to 5 % steps."""
@@ -63,7 +60,7 @@ class BudgetBar(QWidget):
         self._contents: Contents | None = None
         self._scale = Scale(1, 1.0)
         self._runs: list[Run] = []
-        self._labels: list[tuple[Handle, str, QFont, QRectF]] = []
+        self._labels: list[HandleLabel] = []
         self._label_held: Handle | None = None
         self._wants_fit: bool | None = None
         self.setAccessibleName("Budget bar")
@@ -181,7 +178,7 @@ class BudgetBar(QWidget):
         ]
         places = place_labels(wanted, self.width(), 0.6 * self._em, 8)
         self._labels = [
-            (handle, forms[place.form], font, self._label_rect(label, place))
+            HandleLabel(handle.name, forms[place.form], font, self._label_rect(label, place))
             for (handle, font, forms), label, place in zip(words, wanted, places, strict=True)
             if place is not None
         ]
@@ -244,9 +241,9 @@ class BudgetBar(QWidget):
         signal.emit(share)
 
     def _label_at(self, place: QPointF) -> Handle | None:
-        for handle, _, _, rect in self._labels:
-            if rect.contains(place):
-                return handle
+        for label in self._labels:
+            if label.rect.contains(place):
+                return self.handles[label.name]
         return None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -298,7 +295,7 @@ class BudgetBar(QWidget):
             word = "synthetic messages" if zone == SYNTHETIC else glyphs.ZONE_WORDS[Zone(zone)]
             share = _per_cent(amount, contents.total)
             return f"{word}: {amount:,} tokens, {share} of what would be sent"
-        for name, start, end in _reserves(plan):
+        for name, start, end in reserves(plan):
             if start <= tokens <= end:
                 return f"{name}: {end - start:,} tokens set aside"
         free = plan.budget.input - plan.totals.after.tokens
@@ -311,196 +308,16 @@ class BudgetBar(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._plan is None:
             return
-        painter = QPainter(self)
-        colours, fonts = theme.current(), theme.fonts()
-        self._paint_header(painter, self._plan, colours, fonts)
-        bar = self.bar_rect
-        painter.fillRect(bar, QColor(colours.raised))
-        self._paint_reserves(painter, self._plan, colours)
-        self._paint_runs(painter, colours, fonts)
-        self._paint_recorded(painter, self._plan, colours)
-        if self._plan.totals.over_budget:
-            self._paint_excess(painter, self._plan, colours)
-        painter.setPen(QPen(QColor(colours.line_strong), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(bar.adjusted(0.5, 0.5, -0.5, -0.5))
-        if self._scale.knee is not None:
-            self._paint_break(painter, colours)
-        self._paint_ticks(painter, self._plan, colours, fonts)
-        for handle, text, font, rect in self._labels:
-            names = {"budget": colours.text, "watermark": colours.watermark}
-            painter.setFont(font)
-            painter.setPen(QColor(names.get(handle.name, colours.text_soft)))
-            painter.drawText(rect, _LEFT, text)
-
-    def _paint_header(
-        self, painter: QPainter, plan: Plan, colours: theme.Theme, fonts: theme.Fonts
-    ) -> None:
-        em, totals = self._em, plan.totals
-        about = "≈ " if totals.exactness >= Exactness.CALIBRATED else ""
-        right = float(self.width())
-        if self.fit_button.isVisible():
-            right = self.fit_button.x() - em
-        window = f"context window {plan.budget.window:,}"
-        painter.setFont(fonts.small)
-        width = QFontMetricsF(fonts.small).horizontalAdvance(window) + 1
-        painter.setPen(QColor(colours.text_soft))
-        painter.drawText(QRectF(right - width, 0, width, 1.7 * em), _LEFT, window)
-        pieces = [
-            (f"{about}{totals.after.tokens:,}", fonts.bold, colours.text),
-            (f" of {plan.budget.input:,} tokens would be sent", fonts.ui, colours.text_soft),
-        ]
-        if totals.over_budget:
-            pieces.append((f"  {totals.over_budget:,} over budget", fonts.bold, colours.error))
-        pieces.append(
-            (f" · recorded {about}{totals.before.tokens:,}", fonts.ui, colours.text_faint)
-        )
-        x, end = 0.0, right - width - em
-        for text, font, colour in pieces:
-            metrics = QFontMetricsF(font)
-            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(0.0, end - x))
-            painter.setFont(font)
-            painter.setPen(QColor(colour))
-            painter.drawText(QRectF(x, 0, end - x + 1, 1.7 * em), _LEFT, shown)
-            x += metrics.horizontalAdvance(text)
-            if x >= end:
-                break
-
-    def _paint_reserves(self, painter: QPainter, plan: Plan, colours: theme.Theme) -> None:
-        bar = self.bar_rect
-        tile = glyphs.hatch(QColor(colours.reserve), self.devicePixelRatioF(), 9, 2.6)
-        for number, (_, start, end) in enumerate(_reserves(plan)):
-            left, right = self._scale.x(start), self._scale.x(end)
-            rect = QRectF(left, bar.top(), right - left, bar.height())
-            painter.drawTiledPixmap(rect, tile, QPointF(left % 9, 0))
-            if number and right - left > 4:
-                painter.fillRect(
-                    QRectF(round(left), bar.top(), 1, bar.height()), QColor(colours.background)
-                )
-
-    def _paint_runs(self, painter: QPainter, colours: theme.Theme, fonts: theme.Fonts) -> None:
-        bar, em = self.bar_rect, self._em
-        metrics = QFontMetricsF(fonts.small)
-        painter.setFont(fonts.small)
-        for run in self._runs:
-            rect = QRectF(run.left, bar.top(), run.right - run.left, bar.height())
-            if run.zone == SYNTHETIC:
-                self._paint_synthetic(painter, rect, colours)
-                continue
-            painter.fillRect(rect, colours.zone(run.zone))
-            if run.left and rect.width() > 3:
-                painter.fillRect(
-                    QRectF(rect.left(), rect.top(), 1, rect.height()), QColor(colours.panel)
-                )
-            word = glyphs.ZONE_WORDS[Zone(run.zone)]
-            if metrics.horizontalAdvance(word) + em < rect.width():
-                light = run.zone == Zone.SYSTEM
-                painter.setPen(QColor("#ffffff" if light else "#16191d"))
-                painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, word)
-
-    def _paint_synthetic(self, painter: QPainter, rect: QRectF, colours: theme.Theme) -> None:
-        painter.fillRect(rect, QColor(colours.background))
-        tile = glyphs.hatch(QColor(colours.summarised), self.devicePixelRatioF(), 6, 2.0)
-        painter.drawTiledPixmap(rect, tile)
-
-    def _paint_recorded(self, painter: QPainter, plan: Plan, colours: theme.Theme) -> None:
-        """A thin line under the bar, as long as the recording; an arrow where it goes on."""
-        recorded = plan.totals.before.tokens
-        if recorded <= plan.totals.after.tokens:
-            return
-        y, x = self.bar_rect.bottom() + 3.5, self._scale.x(recorded)
-        colour = QColor(colours.text_faint)
-        painter.fillRect(QRectF(0, y - 0.5, x, 1), colour)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if recorded > self._scale.most:
-            painter.setBrush(colour)
-            painter.setPen(Qt.PenStyle.NoPen)
-            tip = QPointF(x, y)
-            painter.drawPolygon(QPolygonF([tip, tip + QPointF(-7, -3.5), tip + QPointF(-7, 3.5)]))
-        else:
-            painter.setPen(QPen(colour, 1))
-            painter.drawLine(QPointF(round(x) - 0.5, y - 3), QPointF(round(x) - 0.5, y + 3))
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-
-    def _paint_excess(self, painter: QPainter, plan: Plan, colours: theme.Theme) -> None:
-        """What stands above the budget, crossed out in the colour of errors."""
-        bar = self.bar_rect
-        left, right = self._scale.x(plan.budget.input), self._scale.x(plan.totals.after.tokens)
-        rect = QRectF(left, bar.top(), max(3.0, right - left), bar.height())
-        tile = glyphs.hatch(QColor(colours.error), self.devicePixelRatioF(), 6, 2.4)
-        painter.drawTiledPixmap(rect, tile)
-        painter.fillRect(
-            QRectF(rect.left(), bar.bottom() - 3, rect.width(), 3), QColor(colours.error)
-        )
-
-    def _paint_break(self, painter: QPainter, colours: theme.Theme) -> None:
-        """A zigzag through the bar, where the scale changes."""
-        bar, x = self.bar_rect, FIT_SHARE * self.width()
-        steps, half = 6, 3.5
-        height = (bar.height() + 6) / steps
-        points = [
-            QPointF(x + (half if n % 2 else -half), bar.top() - 3 + n * height)
-            for n in range(steps + 1)
-        ]
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(colours.panel), 6))
-        painter.drawPolyline(QPolygonF(points))
-        for shift in (-3, 3):
-            painter.setPen(QPen(QColor(colours.text_faint), 1.2))
-            painter.drawPolyline(QPolygonF([p + QPointF(shift, 0) for p in points]))
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-
-    def _paint_ticks(
-        self, painter: QPainter, plan: Plan, colours: theme.Theme, fonts: theme.Fonts
-    ) -> None:
-        em, bar = self._em, self.bar_rect
-        metrics = QFontMetricsF(fonts.small)
-        painter.setFont(fonts.small)
-        painter.setPen(QColor(colours.text_faint))
-        top = bar.bottom() + 0.45 * em
-        limit = float(self.width())
-        reserve = self._reserve_words(plan, metrics)
-        if reserve:
-            width = metrics.horizontalAdvance(reserve)
-            limit = self.width() - width
-            painter.drawText(QRectF(limit, top, width + 1, 1.2 * em), _LEFT, reserve)
-        for tick in self._scale.ticks:
-            word, x = short(tick), self._scale.x(tick)
-            width = metrics.horizontalAdvance(word) + 1
-            if x + width / 2 > limit - em:
-                break
-            painter.drawText(QRectF(x - width / 2, top, width, 1.2 * em), _CENTRE, word)
-        if self._scale.knee is not None and not reserve:
-            word = short(self._scale.most)
-            width = metrics.horizontalAdvance(word) + 1
-            painter.drawText(QRectF(self.width() - width, top, width, 1.2 * em), _LEFT, word)
-
-    def _reserve_words(self, plan: Plan, metrics: QFontMetricsF) -> str:
-        """The names of the reserves, where they have room under the bar."""
-        names = {"tool headroom": "tools", "safety headroom": "safety", "reply reserve": "reply"}
-        words = " · ".join(names[name] for name, start, end in _reserves(plan) if end > start)
-        room = self.width() - self._scale.x(plan.budget.window - plan.budget.reserved)
-        fits = metrics.horizontalAdvance(words) <= 0.3 * self.width()
-        return words if fits and room > 2 * self._em else ""
-
-
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_CENTRE = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignVCenter
-
-
-def _reserves(plan: Plan) -> list[tuple[str, int, int]]:
-    """Name, start and end of each reserve, in tokens from the left of the window."""
-    budget = plan.budget
-    start = max(0, budget.window - budget.reserved)
-    result = []
-    for name, size in (
-        ("tool headroom", budget.tool_headroom),
-        ("safety headroom", budget.safety),
-        ("reply reserve", budget.reply),
-    ):
-        result.append((name, start, min(start + size, budget.window)))
-        start += size
-    return result
+        button = self.fit_button
+        BarPainter(
+            painter=QPainter(self),
+            plan=self._plan,
+            scale=self._scale,
+            runs=self._runs,
+            bar=self.bar_rect,
+            end=button.x() - self._em if button.isVisible() else float(self.width()),
+            ratio=self.devicePixelRatioF(),
+        ).paint(self._labels)
 
 
 def _per_cent(tokens: int, of: int) -> str:

@@ -230,3 +230,18 @@ def _place(
             if inside and not any(left < end and right > start for start, end in taken):
                 return Placed(left, form)
     return None
+
+
+def reserves(plan: Plan) -> list[tuple[str, int, int]]:
+    """Name, start and end of each reserve, in tokens from the left of the window."""
+    budget = plan.budget
+    start = max(0, budget.window - budget.reserved)
+    result = []
+    for name, size in (
+        ("tool headroom", budget.tool_headroom),
+        ("safety headroom", budget.safety),
+        ("reply reserve", budget.reply),
+    ):
+        result.append((name, start, min(start + size, budget.window)))
+        start += size
+    return result

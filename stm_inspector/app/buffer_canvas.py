@@ -143,11 +143,10 @@ class BufferCanvas(QAbstractScrollArea):
         if self._painter is None:
             scene = self._scene
             length = len(scene.conversation.messages) if scene else 0
-            largest = int(scene.counts.messages.sum()) if scene and scene.counts else 0
-            digits = "0" * len(str(scene.largest if scene else 0))
-            total = f"{int(digits or 0):0{len(str(largest))},} → 0,000" if largest else "00,000"
+            digits = len(str(scene.largest)) if scene else 1
+            widest = f"{10**digits - 1:,} → {10 ** (digits - 1):,}"
             fonts = theme.fonts()
-            columns = make_columns(fonts, self.viewport().width(), length, total)
+            columns = make_columns(fonts, self.viewport().width(), length, widest)
             self._painter = RowPainter(theme.current(), fonts, columns, self.devicePixelRatioF())
         return self._painter
 

@@ -163,7 +163,8 @@ class RowPainter(Cells):
         if problem is not None:
             right -= 1.3 * self.em
             self._problem(painter, problem, right)
-        bold = zone == Zone.CURRENT or state.word == "pinned"
+        opens = zone == Zone.CURRENT and scene.conversation.messages[index].by_person
+        bold = opens or state.word == "pinned"
         soft = state.changed
         end = self._title(
             painter,
@@ -174,8 +175,8 @@ class RowPainter(Cells):
             bold=bold,
         )
         tokens, sign = message_tokens(index, plan, scene.counts)
-        left = self._tokens(painter, tokens, sign, ink)
         self._share(painter, *self._shares(scene, index, state))
+        left = self._tokens(painter, tokens, sign, ink)
         self._verdict(painter, state.word)
         if not state.sent and state.word == "evicted":
             self._strike(painter, columns, end, left, len(str(index)))

@@ -226,10 +226,8 @@ class Minimap(QWidget):
             top, bottom = middle - 5, middle + 5
         frame = QRectF(2.5, top - 1.5, self.width() - 5, bottom - top + 3)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        fill = QColor(colours.accent)
-        fill.setAlphaF(0.08)
         painter.setPen(QPen(QColor(colours.accent), 1.5))
-        painter.setBrush(fill)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(frame, 4, 4)
 
 

@@ -25,8 +25,7 @@ class Columns:
     badge: float
     title: float
     title_right: float
-    share: float
-    share_width: float
+    tokens_left: float
     tokens_right: float
     verdict: float
     word: bool
@@ -49,9 +48,7 @@ def make_columns(fonts: Fonts, width: int, length: int, widest_tokens: str) -> C
     pin = width - 1.55 * em
     verdict = (pin - words - 1.5 * em) if word else pin - 1.4 * em
     tokens_right = verdict - 1.45 * em
-    tokens_width = metrics.horizontalAdvance(widest_tokens)
-    share_width = 3.2 * em if width > 42 * em else 0.0
-    share = tokens_right - tokens_width - share_width - 0.5 * em
+    tokens_left = tokens_right - metrics.horizontalAdvance(widest_tokens) - 0.5 * em
     return Columns(
         width=width,
         row=4 * round(1.95 * em / 4),
@@ -59,9 +56,8 @@ def make_columns(fonts: Fonts, width: int, length: int, widest_tokens: str) -> C
         index_right=index_right,
         badge=badge,
         title=title,
-        title_right=share - 0.7 * em,
-        share=share,
-        share_width=share_width,
+        title_right=tokens_left - 0.7 * em,
+        tokens_left=tokens_left,
         tokens_right=tokens_right,
         verdict=verdict,
         word=word,
@@ -187,22 +183,18 @@ class Cells:
         return x
 
     def _share(self, painter: QPainter, share: float, sent: float) -> None:
-        """A bar of length ``share`` (0 to 1), hollow but for the part of it that is ``sent``."""
-        width = self.columns.share_width
-        length = width * share
-        if length < 1.5:
+        """A line of length ``share`` (0 to 1) under the number; pale for what is not ``sent``
+        (0 to 1) of it."""
+        columns = self.columns
+        right = round(columns.tokens_right)
+        length = round((right - columns.tokens_left) * share)
+        if length < 2:
             return
-        height = max(3, round(0.26 * self.em))
-        y = (self.columns.row - height) // 2
-        rect = QRectF(self.columns.share + width - length, y, length, height)
-        colour = self.colour("line_strong")
-        solid = length * min(1.0, sent)
-        if solid < length - 0.5:
-            painter.setPen(colour)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(rect.adjusted(0.5, 0.5, -0.5, -0.5))
-        if solid > 0:
-            painter.fillRect(QRectF(rect.right() - solid, y, solid, height), colour)
+        height = max(2, round(0.16 * self.em))
+        y = round((columns.row + self.em) / 2) + 1
+        solid = round(length * min(1.0, sent))
+        painter.fillRect(QRectF(right - length, y, length, height), self.colour("share_lost"))
+        painter.fillRect(QRectF(right - solid, y, solid, height), self.colour("share"))
 
     def _verdict(self, painter: QPainter, word: str) -> None:
         if not word:

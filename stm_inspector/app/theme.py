@@ -33,7 +33,9 @@ class Theme:
         selection: behind the selected block; ``partner``: behind the rest of its lock group;
             ``match``: behind search hits.
         focus: the focus ring, at least 3:1.
-        hatch: lines over what is not sent; ``reserve``: lines over reserved tokens.
+        hatch: lines over what is not sent; ``reserve``: lines over reserved tokens;
+            ``share``: the line under a token number,
+            ``share_lost``: its part that is not sent.
         zone_edges: outlines that give each zone colour 3:1 on the background.
         evicted, cleared, truncated, summarised, pinned: words and glyphs of the verdicts.
         error, warning: of problems.
@@ -61,6 +63,8 @@ class Theme:
     focus: str
     hatch: str
     reserve: str
+    share: str
+    share_lost: str
     zone_edges: tuple[str, ...]
     evicted: str
     cleared: str
@@ -123,6 +127,8 @@ def light() -> Theme:
         focus="#0b61b4",
         hatch="#d3d8de",
         reserve="#c6cbd2",
+        share="#8f98a4",
+        share_lost="#d3d8de",
         zone_edges=("#005a8e", "#b04d00", "#2a86bd", "#777e88", "#a87400", "#a87400"),
         evicted="#b5330a",
         cleared="#765600",
@@ -168,6 +174,8 @@ def dark() -> Theme:
         focus="#6cb0f3",
         hatch="#3f454d",
         reserve="#4d545e",
+        share="#8a93a0",
+        share_lost="#4d545e",
         zone_edges=("#3a9ad9", "#ee7a24", "#8dcbf1", "#c0c5cc", "#f5b93c", "#f5b93c"),
         evicted="#ff9d6e",
         cleared="#e3c04d",

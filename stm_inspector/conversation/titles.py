@@ -14,14 +14,14 @@ LONGEST = 300
 """Characters of a title; no list is wider."""
 
 _HINT_KEYS = (
+    "command",
+    "cmd",
+    "pattern",
+    "query",
     "file_path",
     "path",
     "filename",
     "notebook_path",
-    "command",
-    "cmd",
-    "query",
-    "pattern",
     "url",
     "description",
     "prompt",
