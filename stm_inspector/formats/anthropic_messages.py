@@ -16,6 +16,9 @@ from stm_inspector.formats.wire import ROLES, Piece, Response, WireFormat
 
 _OTHERS_ROLES = frozenset(("tool", "function", "developer"))
 
+_OTHERS_MEMBERS = ("functions", "max_completion_tokens", "response_format", "reasoning_effort")
+"""Members of a body that only OpenAI's API and its likes have."""
+
 
 class AnthropicMessages(WireFormat):
     """The Messages API of Claude."""
@@ -46,7 +49,7 @@ class AnthropicMessages(WireFormat):
         if call.url.endswith("/v1/messages") or "/v1/messages?" in call.url:
             return "the request went to /v1/messages"
         sign = _sign_of_tools(body.get("tools"))
-        if sign or "tool_calls" in body:
+        if sign or _is_others(body, call.messages):
             return sign
         plain = False
         for message in call.messages:
@@ -134,6 +137,18 @@ def _definition(tool: Any) -> Part:
         cache_marker="cache_control" in tool,
         source_type=string(tool.get("type")) or "custom",
         raw=tool,
+    )
+
+
+def _is_others(body: dict[str, Any], messages: Sequence[Any]) -> bool:
+    """OpenAI's: its members, its tools, or a system message that opens the list (Anthropic's
+    stands beside the list, or later in it)."""
+    tools = body.get("tools")
+    first = messages[0] if messages else None
+    return (
+        any(key in body for key in _OTHERS_MEMBERS)
+        or (isinstance(tools, list) and any("function" in t for t in tools if isinstance(t, dict)))
+        or (isinstance(first, dict) and first.get("role") == "system" and "system" not in body)
     )
 
 

@@ -46,7 +46,8 @@ def from_base64(data: str, media_type: str | None = None, detail: str | None = N
 def _decoded(data: str) -> bytes:
     clean = data.encode("ascii", "ignore").translate(_URL_SAFE, b" \r\n\t=")
     try:
-        return base64.b64decode(clean[: len(clean) // 4 * 4])
+        clean = clean[:-1] if len(clean) % 4 == 1 else clean
+        return base64.b64decode(clean + b"=" * (-len(clean) % 4))
     except binascii.Error:
         return b""
 
