@@ -9,9 +9,13 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from stm_inspector.app import glyphs, theme
-from stm_inspector.app.budget_scale import FIT_SHARE, SYNTHETIC, Run, Scale, short
+from stm_inspector.app.budget_scale import FIT_SHARE, SYNTHETIC, Run, Scale, reserves, short
 from stm_inspector.buffer.plan import Plan, Zone
 from stm_inspector.tokens.counts import Exactness
+
+
+_EXCESS = QColor("#9f1d12")
+"""Dark enough to be seen on every zone colour, in both themes."""
 
 
 class HandleLabel(NamedTuple):
@@ -171,11 +175,11 @@ class BarPainter:
             self._scale.x(self._plan.totals.after.tokens),
         )
         rect = QRectF(left, bar.top(), max(3.0, right - left), bar.height())
-        tile = glyphs.hatch(QColor(self._colours.error), self._ratio, 6, 2.4)
+        tile = glyphs.hatch(_EXCESS, self._ratio, 7, 3.4)
         self._painter.drawTiledPixmap(rect, tile)
-        self._painter.fillRect(
-            QRectF(rect.left(), bar.bottom() - 3, rect.width(), 3), QColor(self._colours.error)
-        )
+        self._painter.setPen(QPen(QColor(self._colours.error), 2))
+        self._painter.setBrush(Qt.BrushStyle.NoBrush)
+        self._painter.drawRect(rect.adjusted(1, 1, -1, -1))
 
     def _paint_break(self) -> None:
         """A zigzag through the bar, where the scale changes."""
