@@ -57,16 +57,18 @@ def misses(
 ) -> tuple[str, ...]:
     """By how much the budget, or the target within it, is missed, and what holds it: at most
     one text. For the budget also what can be done about it."""
+    goal = situation.budget if situation.target is None else situation.target
+    over = totals.after.tokens - goal
+    aims = policy.uses_target and decision.fired and over > 0
+    if not totals.over_budget and not aims:
+        return ()
     held = f"It is held by: {_holders(situation.layout, decision, after)}"
     if totals.over_budget:
         return (
             f"The budget of {situation.budget:,} tokens is missed by {totals.over_budget:,}. "
             f"{held}. {_remedy(policy, situation.layout, after)}",
         )
-    over = totals.after.tokens - (situation.target or 0)
-    if policy.uses_target and decision.fired and situation.target is not None and over > 0:
-        return (f"The target of {situation.target:,} tokens is missed by {over:,}. {held}",)
-    return ()
+    return (f"The target of {goal:,} tokens is missed by {over:,}. {held}",)
 
 
 def _holders(layout: Layout, decision: Decision, after: NDArray[np.int64]) -> str:
