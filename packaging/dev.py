@@ -24,7 +24,6 @@ from set_up import ROOT, WINDOWS, Failure, call, clean_environment, program, say
 SAMPLE = ROOT / "resources" / "samples" / "coding-agent.json"
 SAMPLE_BUDGET = "6000"
 PICTURE = ROOT / "build" / "window.png"
-SCREENSHOTS = ROOT / "packaging" / "screenshots"
 
 
 def no_display() -> str | None:
@@ -88,17 +87,10 @@ def test() -> int:
 
 
 def shots() -> int:
-    """Draw the README's pictures: the bundled sample in the light and the dark theme."""
+    """Draw the README's pictures anew, without a display."""
     set_up()
-    SCREENSHOTS.mkdir(exist_ok=True)
-    for theme in ("light", "dark"):
-        target = SCREENSHOTS / f"{theme}.png"
-        options = ["--budget", SAMPLE_BUDGET, "--theme", theme, "-o", str(target)]
-        code = call([program("stm-inspector"), "shot", str(SAMPLE), *options])
-        if code != 0:
-            raise Failure(f"The picture {target} could not be drawn.")
-        say(f"{target}: {target.stat().st_size:,} bytes")
-    return 0
+    script = str(Path(__file__).with_name("shots.py"))
+    return call([program("python"), script], clean_environment(QT_QPA_PLATFORM="offscreen"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
