@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stm_inspector.buffer.plan import Zone
-from stm_inspector.conversation.model import Conversation, Role
+from stm_inspector.conversation.model import Conversation, PartKind, Role
 
 Mask = NDArray[np.bool_]
 
@@ -26,7 +26,8 @@ class Zones:
             before current before tail before middle.
         members: zone -> bool[n].
         anchor: the task: the first message that a person wrote, or None. A message that the
-            user marked as retrieved is no task.
+            user marked as retrieved is no task. Where nobody wrote any, the first one in a
+            user's place: a session that goes on after a compaction has its task in there.
         current: the first message of the current turn; n in an empty conversation.
     """
 
@@ -61,8 +62,7 @@ def zones_of(
             brought_in[index] = mark
     brought_in &= ~system
     starts = conversation.structure.turn_starts
-    tasks = [int(start) for start in starts if not marks.get(int(start), False)]
-    anchor = tasks[0] if tasks else None
+    anchor = _task(conversation, marks)
     current, tail = _recent(starts, system, tail_turns)
     members = {
         Zone.SYSTEM: system,
@@ -75,6 +75,17 @@ def zones_of(
     for zone in (Zone.TAIL, Zone.CURRENT, Zone.RETRIEVED, Zone.ANCHOR, Zone.SYSTEM):
         shown[members[zone]] = zone
     return Zones(shown, {**members, Zone.MIDDLE: shown == Zone.MIDDLE}, anchor, current)
+
+
+def _task(conversation: Conversation, marks: Mapping[int, bool]) -> int | None:
+    own = conversation.structure.turn_starts.tolist()
+    candidates = own or (
+        index
+        for index, message in enumerate(conversation.messages)
+        if message.role is Role.USER
+        and any(part.kind is not PartKind.TOOL_RESULT for part in message.parts)
+    )
+    return next((index for index in candidates if not marks.get(index, False)), None)
 
 
 def _recent(starts: NDArray[np.int32], system: Mask, tail_turns: int) -> tuple[int, int]:

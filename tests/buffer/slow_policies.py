@@ -34,7 +34,8 @@ class Log:
         self.n = len(messages)
         self.system = {i for i in range(self.n) if self.is_system(i)}
         starts = [i for i in range(self.n) if messages[i].by_person]
-        tasks = [i for i in starts if self.settings.marks.get(i) is not True]
+        tasks = starts or [i for i in range(self.n) if self.is_users(i)]
+        tasks = [i for i in tasks if self.settings.marks.get(i) is not True]
         self.anchor = tasks[0] if tasks else None
         others = [i for i in range(self.n) if i not in self.system]
         self.current = starts[-1] if starts else (others[-1] if others else self.n)
@@ -45,6 +46,11 @@ class Log:
     def is_system(self, i: int) -> bool:
         message = self.conversation.messages[i]
         return message.role in (Role.SYSTEM, Role.DEVELOPER) or message.source_field is not None
+
+    def is_users(self, i: int) -> bool:
+        message = self.conversation.messages[i]
+        kinds = {part.kind for part in message.parts}
+        return message.role is Role.USER and bool(kinds - {PartKind.TOOL_RESULT})
 
     def is_retrieved(self, i: int) -> bool:
         if i in self.system:

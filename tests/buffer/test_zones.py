@@ -54,6 +54,12 @@ def test_the_task_is_the_first_message_of_a_person() -> None:
     assert shown(talk(hook, user("task"), assistant("x"), user("y"))) == "MATC"
 
 
+def test_where_nobody_wrote_the_task_is_the_first_message_in_a_users_place() -> None:
+    summary = Message(Role.USER, (text("This session continues."),), injected=True)
+    conversation = talk(system(), summary, assistant(call("1")), user(result("1")), assistant("a"))
+    assert shown(conversation) == "SAMMC"
+
+
 def test_a_task_marked_as_retrieved_passes_the_office_on() -> None:
     assert shown(TALK, tail_turns=1, marks={1: True}) == "SRMAMTTCC"
 
