@@ -84,8 +84,8 @@ COMMANDS = (
 class Actions(Mapping[str, QAction]):
     """The commands as actions of a window, by id."""
 
-    def __init__(self, window: QMainWindow, handlers: Mapping[str, Callable[[], object]]) -> None:
-        """Make an action for every command; ``handlers`` has one callable for each id."""
+    def __init__(self, window: QMainWindow, run: Callable[[str], object]) -> None:
+        """Make an action for every command; ``run`` carries out the one of an id."""
         self._actions: dict[str, QAction] = {}
         for command in COMMANDS:
             action = QAction(command.text, window)
@@ -93,8 +93,7 @@ class Actions(Mapping[str, QAction]):
             action.setStatusTip(command.tip)
             action.setToolTip(command.tip)
             action.setShortcuts(keys_of(command))
-            handler = handlers[command.id]
-            action.triggered.connect(lambda _on=False, handler=handler: handler())
+            action.triggered.connect(lambda _on=False, name=command.id: run(name))
             window.addAction(action)
             self._actions[command.id] = action
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from stm_inspector.app.session import Session
 from stm_inspector.app.widgets import label
 
 
 class LoadingPage(QWidget):
-    """The name of the file, a bar that claims no more than that work goes on, and Cancel."""
+    """The name of the file, a bar that claims no more than that work goes on, and Cancel.
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    Signals:
+        cancelled: the user does not want the file any more.
+    """
+
+    cancelled = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._name = label()
         bar = QProgressBar()
@@ -21,7 +26,7 @@ class LoadingPage(QWidget):
         bar.setAccessibleName("Reading the file")
         cancel = QPushButton("Cancel")
         cancel.setAccessibleName("Cancel reading the file")
-        cancel.clicked.connect(session.opening.cancel)
+        cancel.clicked.connect(self.cancelled)
         column = QVBoxLayout(self)
         column.setSpacing(12)
         column.addStretch()

@@ -7,13 +7,9 @@ import sys
 import traceback
 from types import TracebackType
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
-
-from stm_inspector.app.choices import Choices
-from stm_inspector.app.preferences import Preferences
-from stm_inspector.buffer.settings import Settings
 
 _log = logging.getLogger(__name__)
 
@@ -23,9 +19,6 @@ def run(
     *,
     format: str | None = None,
     number: int | None = None,
-    settings: Settings | None = None,
-    model: str | None = None,
-    counter: str = "auto",
 ) -> int:
     """Show the window, on ``path`` if given, until the user closes it; returns the exit code.
 
@@ -33,23 +26,17 @@ def run(
         path: a recorded conversation.
         format: id of the format to read it as; None finds out.
         number: which conversation of the file, counted from 0.
-        settings: the plan's settings; None takes those last used.
-        model: name of the model to plan for; None takes the recorded one.
-        counter: id of the token counter.
     """
     app = make_application()
     from stm_inspector.app.main_window import MainWindow
 
-    choices = None
-    if settings is not None or model is not None or counter != "auto":
-        choices = Choices(settings or Settings(), model, counter)
-    window = MainWindow(Preferences(), choices)
+    window = MainWindow()
     sys.excepthook = _say_and_go_on
+    if path is not None:
+        window.announce(path)
     window.show()
     if path is not None:
-        QTimer.singleShot(
-            0, lambda: window.open(path, format=format, number=number, settings=settings)
-        )
+        window.once_painted(lambda: window.open(path, format=format, number=number))
     return app.exec()
 
 

@@ -1,142 +1,175 @@
-"""The main window: puts the pieces together and binds the commands."""
+"""The main window: its frame, pages, theme and files. What it shows of a file is the workbench.
+
+The workbench, and with it the engine, is imported after the first picture is on the screen.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
-    QInputDialog,
     QMainWindow,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from stm_inspector.app import dialogs, theme
+from stm_inspector.app import theme
 from stm_inspector.app.actions import Actions
-from stm_inspector.app.choices import Choices, from_plain, to_plain
-from stm_inspector.app.exporting import Exporter
-from stm_inspector.app.find import Filter
-from stm_inspector.app.header import Header
 from stm_inspector.app.loading_page import LoadingPage
 from stm_inspector.app.menus import Menus
 from stm_inspector.app.preferences import Preferences
-from stm_inspector.app.rendering import raw_json, stretches
-from stm_inspector.app.session import Session
 from stm_inspector.app.start_page import StartPage
-from stm_inspector.app.status_bar import StatusBar
-from stm_inspector.app.widgets import rule
 from stm_inspector.app.window_style import window_style
-from stm_inspector.app.work_area import WorkArea
-from stm_inspector.buffer.settings import Settings
 from stm_inspector.conversation.visible import visible
 from stm_inspector.paths import resource
 
+if TYPE_CHECKING:
+    from stm_inspector.app.choices import Choices
+    from stm_inspector.app.session import Session
+    from stm_inspector.app.work_area import WorkArea
+    from stm_inspector.app.workbench import Workbench
+    from stm_inspector.buffer.settings import Settings
+
 SIZE = QSize(1440, 900)
-MESSAGE_TIME = 6_000
-"""Milliseconds that a passing message stays in the status bar."""
 
 
 class MainWindow(QMainWindow):
-    """The window of one session."""
+    """One window. ``workbench`` is made when it is first needed, or after the first picture."""
 
     def __init__(
         self, preferences: Preferences | None = None, choices: Choices | None = None
     ) -> None:
         super().__init__()
         self.preferences = preferences or Preferences()
-        self.session = Session(choices or from_plain(self.preferences.settings), self)
-        self.exporter = Exporter(self.session, self.preferences, self)
-        self.command_actions = Actions(self, self._handlers())
-        self.menus = Menus(self, self.session, self.command_actions)
-        self.header = Header(self.session, self.command_actions)
-        self.work: WorkArea | None = None
+        self._choices = choices
+        self._waiting: Callable[[], object] | None = lambda: self.workbench
+        self.command_actions = Actions(self, self._run)
+        self.menus = Menus(self, self.command_actions)
         self.start = StartPage()
-        self.loading = LoadingPage(self.session)
-        self.status = StatusBar(self.session)
-        self._pages = QStackedWidget()
-        self._pages.addWidget(self.start)
-        self._pages.addWidget(self.loading)
-        self.show_failures: Callable[[str], object] = lambda text: dialogs.show_failure(self, text)
-        self._path = ""
-        self._lay_out()
-        self._connect()
-        self.apply_theme(self.preferences.theme)
-        self._restore()
-
-    def _lay_out(self) -> None:
+        self.loading = LoadingPage()
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.start)
+        self.pages.addWidget(self.loading)
+        self._column = QVBoxLayout()
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self._column.addWidget(self.pages, 1)
         body = QWidget()
-        column = QVBoxLayout(body)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        self._foot = QWidget()
-        foot = QVBoxLayout(self._foot)
-        foot.setContentsMargins(0, 0, 0, 0)
-        foot.setSpacing(0)
-        foot.addWidget(rule())
-        foot.addWidget(self.status)
-        for widget in (self.header, self._pages, self._foot):
-            column.addWidget(widget)
-        column.setStretch(1, 1)
+        body.setLayout(self._column)
         self.setCentralWidget(body)
         self.setWindowTitle("STM Inspector")
         self.setAcceptDrops(True)
         self.command_actions.set_file_open(False)
+        self._connect()
+        self.apply_theme(self.preferences.theme)
+        self._restore()
 
     def _connect(self) -> None:
-        session = self.session
-        session.opened.connect(self._show_opened)
-        session.failed.connect(lambda text: self.show_failures(text))
-        session.refused.connect(self.say)
-        session.opening.busy_changed.connect(self._show_page)
-        self.exporter.done.connect(self.say)
-        self.exporter.failed.connect(lambda text: self.show_failures(text))
         self.menus.recent_chosen.connect(self.open)
         self.menus.recent_cleared.connect(self._clear_recent)
         self.menus.theme_chosen.connect(self.choose_theme)
         self.start.open_wanted.connect(self.choose_file)
         self.start.file_chosen.connect(self.open)
-        self.status.problems_wanted.connect(self._show_problems)
-        hints = QGuiApplication.styleHints()
-        hints.colorSchemeChanged.connect(self._follow_system)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
 
-    def _handlers(self) -> dict[str, Callable[[], object]]:
-        session = self.session
-        return {
-            "open": self.choose_file,
-            "reload": lambda: self.open(self._path),
-            "export": self.exporter.to_file,
-            "copy-export": self.exporter.to_clipboard,
-            "quit": self.close,
-            "copy": lambda: self._copy(as_json=False),
-            "copy-json": lambda: self._copy(as_json=True),
-            "pin": lambda: self._with_selection(session.toggle_pin),
-            "retrieved": lambda: self._with_selection(session.toggle_retrieved),
-            "find": self._find,
-            "find-next": lambda: session.step_match(1),
-            "find-previous": lambda: session.step_match(-1),
-            "go-to": self._go_to,
-            "filter": lambda: self._work().filter.focus_first(),
-            "clear-filter": lambda: session.set_filter(Filter()),
-            "problems": self._show_problems,
-            "next-problem": lambda: self._work().detail.problems.step(1),
-            "previous-problem": lambda: self._work().detail.problems.step(-1),
-            "next-pane": self._next_pane,
-            "full-screen": self._toggle_full_screen,
-            "reset": session.reset,
-            "shortcuts": lambda: dialogs.ShortcutsDialog(self).show(),
-            "about": lambda: dialogs.show_about(self),
-        }
+    @cached_property
+    def workbench(self) -> Workbench:
+        """The session and all that shows it."""
+        from stm_inspector.app.workbench import Workbench
+
+        return Workbench(self, self._choices)
+
+    @property
+    def session(self) -> Session:
+        """The state of the window."""
+        return self.workbench.session
+
+    @property
+    def work(self) -> WorkArea | None:
+        """The panes; None until a file is open."""
+        return self.workbench.work
+
+    @property
+    def settled(self) -> bool:
+        """A file is shown and nothing is under way."""
+        return self.workbench.settled
+
+    def place(self, header: QWidget, foot: QWidget) -> None:
+        """Put the workbench's rows above and below the pages."""
+        self._column.insertWidget(0, header)
+        self._column.addWidget(foot)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._waiting is not None:
+            waiting, self._waiting = self._waiting, None
+            QTimer.singleShot(0, waiting)
+
+    def once_painted(self, act: Callable[[], object]) -> None:
+        """Run ``act`` as soon as the first picture is on the screen."""
+        self._waiting = act
+
+    def _run(self, command: str) -> None:
+        """Carry out a command of the table."""
+        if command == "open":
+            self.choose_file()
+        elif command == "quit":
+            self.close()
+        elif command == "full-screen":
+            self._toggle_full_screen()
+        elif command == "shortcuts":
+            self._show_shortcuts()
+        elif command == "about":
+            self._show_about()
+        else:
+            self.workbench.run(command)
+
+    def _show_shortcuts(self) -> None:
+        from stm_inspector.app.dialogs import ShortcutsDialog
+
+        ShortcutsDialog(self).show()
+
+    def _show_about(self) -> None:
+        from stm_inspector.app.dialogs import show_about
+
+        show_about(self)
+
+    def show_failure(self, text: str) -> None:
+        """Say in a dialog what did not work."""
+        from stm_inspector.app.dialogs import show_failure
+
+        show_failure(self, text)
 
     # Files
 
-    def open(self, path: str, *, format: str | None = None, number: int | None = None,
-             settings: Settings | None = None) -> None:  # fmt: skip
+    def announce(self, path: str) -> None:
+        """Show that ``path`` is about to be read."""
+        self.loading.set_name(visible(Path(path).name, keep=""))
+        if self.pages.currentWidget() is self.start:
+            self.pages.setCurrentWidget(self.loading)
+
+    def open(
+        self,
+        path: str,
+        *,
+        format: str | None = None,
+        number: int | None = None,
+        settings: Settings | None = None,
+    ) -> None:
         """Open a file; what is open stays until the new one is there."""
         if path:
             self.loading.set_name(visible(Path(path).name, keep=""))
@@ -152,35 +185,14 @@ class MainWindow(QMainWindow):
         )
         self.open(chosen)
 
-    def _show_opened(self) -> None:
-        recording = self.session.recording
-        assert recording is not None
-        self._path = recording.path
-        if self.work is None:
-            self.work = WorkArea(self.session, self.command_actions)
-            self._pages.addWidget(self.work)
-            state = self.preferences.geometry("splitter")
-            if state is not None:
-                self.work.splitter.restoreState(state)
-        self.command_actions.set_file_open(True)
-        self.setWindowTitle(f"{visible(Path(self._path).name, keep='')} – STM Inspector")
-        if not Path(self._path).is_relative_to(resource("samples")):
-            self.preferences.add_recent(str(Path(self._path).resolve()))
-            self.preferences.folder = str(Path(self._path).resolve().parent)
+    def remember_opened(self, path: str) -> None:
+        """Name the window after ``path`` and put it first in the list of recent files."""
+        self.setWindowTitle(f"{visible(Path(path).name, keep='')} – STM Inspector")
+        whole = Path(path).resolve()
+        if not whole.is_relative_to(resource("samples").resolve()):
+            self.preferences.add_recent(str(whole))
+            self.preferences.folder = str(whole.parent)
             self._show_recent()
-        self._show_page()
-        self.work.buffer.setFocus()
-
-    def _show_page(self) -> None:
-        if self.session.conversation is not None and self.work is not None:
-            self._pages.setCurrentWidget(self.work)
-            self.header.show()
-            self._foot.show()
-        else:
-            busy = self.session.opening.busy
-            self.header.hide()
-            self._foot.setVisible(busy)
-            self._pages.setCurrentWidget(self.loading if busy else self.start)
 
     def _show_recent(self) -> None:
         self.menus.show_recent(self.preferences.recent)
@@ -200,77 +212,13 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
             self.open(path)
 
-    # Commands
-
-    @property
-    def settled(self) -> bool:
-        """A file is shown, counted, planned and coloured: nothing is under way."""
-        return self.session.settled and self.work is not None and not self.work.detail.busy
-
-    def say(self, text: str) -> None:
-        """Show a passing message in the status bar."""
-        self.status.say(visible(text, keep=""), MESSAGE_TIME)
-
-    def _work(self) -> WorkArea:
-        assert self.work is not None  # commands that need it are off until a file is open
-        return self.work
-
-    def _with_selection(self, act: Callable[[int], None]) -> None:
-        if self.session.selection is None:
-            self.say("Select a message first.")
-        else:
-            act(self.session.selection)
-
-    def _copy(self, *, as_json: bool) -> None:
-        self._with_selection(lambda index: self._copy_message(index, as_json=as_json))
-
-    def _copy_message(self, index: int, *, as_json: bool) -> None:
-        conversation = self.session.conversation
-        if conversation is None:
-            return
-        if as_json:
-            text = raw_json(conversation.messages[index].raw)
-        else:
-            text = "\n".join(item.text for item in stretches(conversation, index))
-        QGuiApplication.clipboard().setText(text.encode("utf-8", "replace").decode("utf-8"))
-        self.say(f"Copied message {index}.")
-
-    def _find(self) -> None:
-        self.header.find_field.setFocus()
-        self.header.find_field.selectAll()
-
-    def _go_to(self) -> None:
-        conversation = self.session.conversation
-        if conversation is None or not conversation.messages:
-            return
-        last = len(conversation.messages) - 1
-        now = self.session.selection or 0
-        number, chosen = QInputDialog.getInt(
-            self, "Go to message", f"Number of the message, 0 to {last:,}:", now, 0, last
-        )
-        if chosen:
-            self.session.select(number)
-
-    def _show_problems(self) -> None:
-        self._work().detail.show_problems()
-
-    def _next_pane(self) -> None:
-        work = self._work()
-        panes = (work.budget.bar, work.settings, work.buffer, work.detail.tabs)
-        focus = QApplication.focusWidget()
-        at = next(
-            (place for place, pane in enumerate(panes) if pane is focus or
-             (focus is not None and pane.isAncestorOf(focus))), -1
-        )  # fmt: skip
-        panes[(at + 1) % len(panes)].setFocus(Qt.FocusReason.TabFocusReason)
+    # Looks
 
     def _toggle_full_screen(self) -> None:
         if self.isFullScreen():
             self.showNormal()
         else:
             self.showFullScreen()
-
-    # Looks
 
     def choose_theme(self, name: str) -> None:
         """Use and remember "system", "light" or "dark"."""
@@ -300,17 +248,12 @@ class MainWindow(QMainWindow):
         if state is not None:
             self.restoreGeometry(state)
         self._show_recent()
-        self._show_page()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.preferences.set_geometry("window", self.saveGeometry())
-        if self.work is not None:
-            self.preferences.set_geometry("splitter", self.work.splitter.saveState())
-            self.work.detail.close_jobs()
-        self.preferences.settings = to_plain(self.session.choices)
+        if "workbench" in self.__dict__:
+            self.workbench.close()
         self.preferences.sync()
-        self.exporter.runner.close()
-        self.session.close()
         super().closeEvent(event)
 
 

@@ -90,10 +90,13 @@ def _settle(window: MainWindow, path: str) -> None:
     limit.timeout.connect(lambda: fail(f"{path} takes too long to draw."))
     limit.start()
     before, sys.excepthook = sys.excepthook, lambda _kind, error, _trace: failures.append(error)
-    window.show_failures = fail
+    window.show_failure = fail  # type: ignore[method-assign]
     try:
         loop.exec()
     finally:
         sys.excepthook = before
+        # An exception that travels on would keep the timers, and they the window, alive.
+        poll.stop()
+        limit.stop()
     if failures:
         raise failures[0]

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVB
 from stm_inspector.app import theme
 from stm_inspector.app.widgets import clear, label, link
 from stm_inspector.conversation.visible import visible
-from stm_inspector.formats import all_formats
 from stm_inspector.paths import resource
 
 WIDTH = 800
@@ -95,7 +94,6 @@ class StartPage(QScrollArea):
         font = type(font)(font)
         font.setPointSizeF(font.pointSizeF() * 1.7)
         title.setFont(font)
-        known = ", ".join(known.title for known in all_formats())
         intro = label(
             "Open a recorded conversation, drag the token budget, and watch which messages would "
             "be kept, evicted or summarised. Then export exactly what stays.",
@@ -119,8 +117,7 @@ class StartPage(QScrollArea):
         self._column.addWidget(intro)
         self._column.addSpacing(8)
         self._column.addLayout(row)
-        reads = f"It reads {known}. Nothing leaves this computer."
-        self._column.addWidget(label(reads, "faint", wrap=True))
+        self._column.addWidget(label("Nothing leaves this computer.", "faint"))
         self._add_samples()
         self._column.addSpacing(14)
         self._column.addWidget(self._recent_title)

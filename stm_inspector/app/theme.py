@@ -288,6 +288,7 @@ class _Applied:
     theme: Theme
     system_font: QFont | None = None
     fonts: Fonts | None = None
+    styled: bool = False
 
 
 _applied = _Applied(light())
@@ -312,8 +313,9 @@ def apply(app: QApplication, theme: Theme) -> None:
     Every widget gets a ``PaletteChange`` and drops what it has cached.
     """
     _applied.theme = theme
-    if app.style().name() != "fusion":
+    if not _applied.styled:  # asking the style for its name takes a tenth of a second
         app.setStyle("Fusion")
+        _applied.styled = True
     app.setPalette(palette(theme))
     app.setFont(fonts().ui)
     app.setStyleSheet(stylesheet(theme))

@@ -13,6 +13,7 @@ from window_case import CHAT, settle
 from stm_inspector.app.main_window import MainWindow
 from stm_inspector.app.preferences import Preferences
 
+
 @pytest.fixture
 def chat(tmp_path: Path) -> str:
     """A file that holds ``CHAT``."""

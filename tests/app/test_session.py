@@ -42,7 +42,7 @@ def test_a_failed_open_leaves_everything_as_it_was(
     settle(opened, qtbot)
     before = (session.conversation, session.choices, session.selection, verdicts(opened))
     failures: list[str] = []
-    opened.show_failures = failures.append
+    opened.show_failure = failures.append  # type: ignore[method-assign]
     opened.open(str(broken))
     settle(opened, qtbot)
     assert len(failures) == 1
