@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +22,7 @@ _BATCH = 500
 """Keys in one query: below the least limit on variables that SQLite was ever built with."""
 
 _DAY = 86_400
+"""Seconds. The use of a value is noted once a day at most: reading should not write."""
 
 _PATIENCE = 2.0
 """Seconds to wait for another process that writes."""
@@ -53,12 +54,21 @@ class Cache:
         found: dict[bytes, bytes] = {}
 
         def read(connection: sqlite3.Connection) -> None:
+            stale: list[tuple[bytes]] = []
             for start in range(0, len(keys), _BATCH):
                 some = keys[start : start + _BATCH]
                 marks = ",".join("?" * len(some))
-                query = f"SELECT key, value FROM counts WHERE key IN ({marks})"
-                found.update(connection.execute(query, some))
-            _touch(connection, found)
+                rows = connection.execute(
+                    f"SELECT key, value, used < unixepoch() - {_DAY} FROM counts"
+                    f" WHERE key IN ({marks})",
+                    some,
+                )
+                for key, value, old in rows:
+                    found[key] = value
+                    if old:
+                        stale.append((key,))
+            if stale:
+                connection.executemany("UPDATE counts SET used = unixepoch() WHERE key = ?", stale)
 
         if keys:
             self._run(read)
@@ -114,6 +124,8 @@ class Cache:
 
 def _prepare(connection: sqlite3.Connection) -> None:
     """Make the table; counts of another version of this file's layout are dropped."""
+    # Nothing waits for the disk: what a power cut takes is only counted again.
+    connection.execute("PRAGMA synchronous = OFF")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version == _SCHEMA:
         return
@@ -126,14 +138,6 @@ def _prepare(connection: sqlite3.Connection) -> None:
             " size INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID"
         )
         connection.execute(f"PRAGMA user_version = {_SCHEMA}")
-
-
-def _touch(connection: sqlite3.Connection, keys: Iterable[bytes]) -> None:
-    """Note the use of ``keys``, once a day at most: reading should not write."""
-    connection.executemany(
-        f"UPDATE counts SET used = unixepoch() WHERE key = ? AND used < unixepoch() - {_DAY}",
-        [(key,) for key in keys],
-    )
 
 
 def _evict(connection: sqlite3.Connection, limit: int) -> None:

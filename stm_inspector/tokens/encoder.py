@@ -31,7 +31,7 @@ _RUN_TEXTS = 32
 _MEMORY = 4096
 """Runs that are kept in memory."""
 
-_BATCH_CHARS = 1 << 16
+_BATCH_CHARS = 1 << 15
 _BATCH_TEXTS = 512
 
 _PATIENCE = 0.05
