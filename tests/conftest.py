@@ -6,8 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+# No deadline: a test must not fail because the machine is busy.
+settings.register_profile("stm", deadline=None, max_examples=60)
+settings.load_profile("stm")
 
 SAMPLES = Path(__file__).resolve().parents[2] / "shared" / "samples"
 """About 200 recorded conversations that may stand beside the project; not part of it."""

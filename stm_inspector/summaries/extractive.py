@@ -8,11 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stm_inspector.conversation.model import Conversation, Message, Part, PartKind
+from stm_inspector.conversation.model import Conversation, Message, Part, PartKind, Role
 from stm_inspector.summaries.summary import Summary
 
 LINE_CHARACTERS = 160
-"""A longer first sentence is cut."""
+"""A longer first sentence is cut …"""
+
+MESSAGE_CHARACTERS = 200
+"""… and so is a message of several parts."""
 
 ARGUMENT_CHARACTERS = 60
 _LEAST_TOKENS_A_LINE = 4
@@ -62,10 +65,16 @@ def _piece(part: Part) -> str:
             return ""
 
 
+def _is_result(part: Part) -> bool:
+    return part.kind is PartKind.TOOL_RESULT
+
+
 def line_of(message: Message) -> str:
     """One message in one line: its role, and what its parts begin with."""
     pieces = [piece for piece in map(_piece, message.parts) if piece]
-    return f"{message.role}: {_cut('; '.join(pieces) or '(nothing in words)', 2 * LINE_CHARACTERS)}"
+    results_only = message.parts and all(map(_is_result, message.parts))
+    role = Role.TOOL if results_only else message.role
+    return f"{role}: {_cut('; '.join(pieces) or '(nothing in words)', MESSAGE_CHARACTERS)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +97,24 @@ class Extractive:
         Where the lines of all of them exceed ``max_tokens``, lines are left out evenly, and the
         last line says how many.
         """
-        total = len(indices)
-        lines = min(total, max(1, max_tokens // _LEAST_TOKENS_A_LINE))
-        while True:
+
+        def attempt(lines: int) -> Summary:
             text = _text(conversation, indices, lines)
-            tokens = count(text)
-            if tokens <= max_tokens or lines == 1:
-                return Summary(text, tokens, tuple(indices))
-            lines = max(1, min(lines - 1, int(lines * max_tokens / tokens)))
+            return Summary(text, count(text), tuple(indices))
+
+        lines = min(len(indices), max(1, max_tokens // _LEAST_TOKENS_A_LINE))
+        best, fits, fails = attempt(1), 1, lines + 1
+        while fails - fits > 1:
+            tried = attempt(lines)
+            if tried.tokens <= max_tokens:
+                best, fits = tried, lines
+                lines = (fits + fails) // 2
+            else:
+                # The first guess is far too long, and the ratio finds the region at once.
+                fails = lines
+                lines = int(lines * max_tokens / tried.tokens)
+            lines = min(max(lines, fits + 1), fails - 1)
+        return best
 
 
 def _text(conversation: Conversation, indices: Sequence[int], lines: int) -> str:

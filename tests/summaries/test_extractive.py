@@ -32,16 +32,18 @@ def test_each_message_gives_its_first_sentence_by_role() -> None:
         assistant("Looking.", call("1", "read_file")),
         tool(result("1", "read_file", "def parse():\n    pass")),
         tool(Part(PartKind.TOOL_RESULT, "no such file", name="ls", is_error=True)),
+        user(result("1", words="3 passed"), result("2", words="")),
         user(Part(PartKind.IMAGE), Part(PartKind.DOCUMENT, "x", name="spec.pdf")),
         assistant(),
     )
     assert lines(conversation) == [
-        "[Summary of 7 earlier messages]",
+        "[Summary of 8 earlier messages]",
         "system: You are brief.",
         "user: Fix the parser, please.",
         "assistant: Looking.; called read_file({})",
         "tool: result of read_file: def parse():",
         "tool: result of ls: failed: no such file",
+        "tool: result: 3 passed; result: nothing",
         "user: [image]; [document spec.pdf]",
         "assistant: (nothing in words)",
     ]
