@@ -34,6 +34,9 @@ from stm_inspector.app.budget_scale import (
 from stm_inspector.buffer.plan import Plan, Zone
 from stm_inspector.tokens.counts import TokenCounts
 
+_INSET = 8
+"""Pixels left and right of the bar, so that a handle at its end is whole."""
+
 _SNAP = 4.0
 """Pixels within which a handle jumps to where the reserves put the budget, or to 5 % steps."""
 
@@ -60,7 +63,7 @@ class BudgetBar(QWidget):
         self._contents: Contents | None = None
         self._scale = Scale(1, 1.0)
         self._runs: list[Run] = []
-        self._labels: list[HandleLabel] = []
+        self.labels: list[HandleLabel] = []
         self._label_held: Handle | None = None
         self._wants_fit: bool | None = None
         self.setAccessibleName("Budget bar")
@@ -103,10 +106,14 @@ class BudgetBar(QWidget):
         return QFontMetricsF(theme.fonts().ui).height()
 
     @property
+    def _inner_width(self) -> int:
+        return max(1, self.width() - 2 * _INSET)
+
+    @property
     def bar_rect(self) -> QRectF:
         """The bar itself."""
         em = self._em
-        return QRectF(0, round(3.25 * em), self.width(), round(1.75 * em))
+        return QRectF(_INSET, round(3.25 * em), self._inner_width, round(1.75 * em))
 
     def sizeHint(self) -> QSize:
         return QSize(900, round(6.75 * self._em))
@@ -120,17 +127,17 @@ class BudgetBar(QWidget):
         for handle in self.handles.values():
             handle.setVisible(plan is not None)
         if plan is None or self._contents is None:
-            self._runs, self._labels = [], []
+            self._runs, self.labels = [], []
             self.fit_button.hide()
             self.update()
             return
         useful = wants_fit(plan)
         fit = useful if self._wants_fit is None else self._wants_fit
-        self._scale = make_scale(plan, self.width(), fit=fit)
+        self._scale = make_scale(plan, self._inner_width, fit=fit)
         self.fit_button.setVisible(useful or bool(self._wants_fit))
         self.fit_button.setChecked(self._scale.knee is not None)
         self.fit_button.adjustSize()
-        self.fit_button.move(self.width() - self.fit_button.width(), 0)
+        self.fit_button.move(self.width() - _INSET - self.fit_button.width(), 0)
         self._runs = make_runs(self._contents, self._scale, self.devicePixelRatioF())
         self._place_handles(plan)
         self._place_labels(plan)
@@ -153,8 +160,7 @@ class BudgetBar(QWidget):
         handle.show_value(tokens, max(most, tokens), words)
         top = round(bar.top() - 0.95 * self._em)
         handle.head = bar.top() - top
-        left = round(self._scale.x(tokens) - WIDTH / 2)
-        left = max(-(WIDTH // 2) + 1, min(left, self.width() - WIDTH // 2 - 2))
+        left = round(_INSET + self._scale.x(tokens) - WIDTH / 2)
         handle.setGeometry(left, top, WIDTH, round(bar.bottom()) - top + 7)
         handle.update()
 
@@ -170,20 +176,20 @@ class BudgetBar(QWidget):
                 words.append((self.handles[name], fonts.small, forms))
         wanted = [
             Label(
-                handle.x() + WIDTH / 2,
+                handle.x() + WIDTH / 2 - _INSET,
                 tuple(QFontMetricsF(font).horizontalAdvance(form) for form in forms),
                 left_first=handle.name == "budget",
             )
             for handle, font, forms in words
         ]
-        places = place_labels(wanted, self.width(), 0.6 * self._em, 8)
-        self._labels = [
-            HandleLabel(handle.name, forms[place.form], font, self._label_rect(label, place))
+        places = place_labels(wanted, self._inner_width, 0.6 * self._em, 8)
+        self.labels = [
+            HandleLabel(handle.name, forms[place.form], font, self._rect_for(label, place))
             for (handle, font, forms), label, place in zip(words, wanted, places, strict=True)
             if place is not None
         ]
 
-    def _label_rect(self, label: Label, place: Placed) -> QRectF:
+    def _rect_for(self, label: Label, place: Placed) -> QRectF:
         em = self._em
         top = self.bar_rect.top() - 1.35 * em
         return QRectF(place.left, top, label.widths[place.form] + 1, 1.1 * em)
@@ -209,7 +215,7 @@ class BudgetBar(QWidget):
         plan = self._plan
         if plan is None:
             return
-        x = max(0.0, min(x, float(self.width())))
+        x = max(0.0, min(x - _INSET, float(self._inner_width)))
         if name == "budget":
             natural = max(0, plan.budget.window - plan.budget.reserved)
             step = self._scale.step(x)
@@ -240,9 +246,13 @@ class BudgetBar(QWidget):
         signal = self.watermark_moved if name == "watermark" else self.target_moved
         signal.emit(share)
 
+    def label_rect(self, label: HandleLabel) -> QRectF:
+        """Where a label is, in the widget."""
+        return label.rect.translated(_INSET, 0)
+
     def _label_at(self, place: QPointF) -> Handle | None:
-        for label in self._labels:
-            if label.rect.contains(place):
+        for label in self.labels:
+            if self.label_rect(label).contains(place):
                 return self.handles[label.name]
         return None
 
@@ -288,7 +298,7 @@ class BudgetBar(QWidget):
             return ""
         if not self.bar_rect.contains(place):
             return self.accessibleDescription()
-        tokens = self._scale.tokens(place.x())
+        tokens = self._scale.tokens(place.x() - _INSET)
         zone = contents.zone_at(tokens)
         if zone is not None:
             amount = int(contents.by_zone()[zone])
@@ -309,15 +319,17 @@ class BudgetBar(QWidget):
         if self._plan is None:
             return
         button = self.fit_button
+        painter = QPainter(self)
+        painter.translate(_INSET, 0)
         BarPainter(
-            painter=QPainter(self),
+            painter=painter,
             plan=self._plan,
             scale=self._scale,
             runs=self._runs,
-            bar=self.bar_rect,
-            end=button.x() - self._em if button.isVisible() else float(self.width()),
+            bar=self.bar_rect.translated(-_INSET, 0),
+            end=button.x() - _INSET - self._em if button.isVisible() else self._inner_width,
             ratio=self.devicePixelRatioF(),
-        ).paint(self._labels)
+        ).paint(self.labels)
 
 
 def _per_cent(tokens: int, of: int) -> str:

@@ -13,7 +13,6 @@ from stm_inspector.app.budget_scale import FIT_SHARE, SYNTHETIC, Run, Scale, res
 from stm_inspector.buffer.plan import Plan, Zone
 from stm_inspector.tokens.counts import Exactness
 
-
 _EXCESS = QColor("#9f1d12")
 """Dark enough to be seen on every zone colour, in both themes."""
 

@@ -74,7 +74,7 @@ class BufferCanvas(QAbstractScrollArea):
         return int(self._rows.row_of[index]) if 0 <= index < len(self._rows.row_of) else NONE
 
     def _row_height(self) -> int:
-        return self._row_painter().columns.row
+        return self.row_painter().columns.row
 
     def _offset(self) -> int:
         """The y of the first row."""
@@ -139,7 +139,8 @@ class BufferCanvas(QAbstractScrollArea):
 
     # Geometry
 
-    def _row_painter(self) -> RowPainter:
+    def row_painter(self) -> RowPainter:
+        """What draws the rows, with its columns; of this size, theme and numbers."""
         if self._painter is None:
             scene = self._scene
             length = len(scene.conversation.messages) if scene else 0
@@ -183,10 +184,10 @@ class BufferCanvas(QAbstractScrollArea):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
-        rows = self._row_painter()
+        rows = self.row_painter()
         if rows.ratio != self.devicePixelRatioF():
             self._painter = None
-            rows = self._row_painter()
+            rows = self.row_painter()
         painter.fillRect(event.rect(), rows.colour("background"))
         if self._scene is None:
             return

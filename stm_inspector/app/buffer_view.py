@@ -296,12 +296,15 @@ class BufferView(BufferCanvas):
         if left and self._rows.kinds[row] == RowKind.MESSAGE and self._on_pin(event.position()):
             self.pin_toggled.emit(int(self._rows.first[row]))
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        event.accept()
+
     def _on_triangle(self, place: QPointF) -> bool:
-        columns = self._row_painter().columns
+        columns = self.row_painter().columns
         return columns.index_right < place.x() < columns.title
 
     def _on_pin(self, place: QPointF) -> bool:
-        return place.x() >= self._row_painter().columns.pin
+        return place.x() >= self.row_painter().columns.pin
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         row = self.row_at(event.position().y())
@@ -335,7 +338,7 @@ class BufferView(BufferCanvas):
         place = event.globalPos()
         if not by_mouse:
             rect = self.row_rect(row)
-            indent = int(self._row_painter().columns.title)
+            indent = int(self.row_painter().columns.title)
             place = self.viewport().mapToGlobal(QPoint(indent, rect.bottom()))
         self.context_menu.emit(int(self._rows.first[row]), place)
 

@@ -261,7 +261,7 @@ def _thin_bar(painter: QPainter, rect: QRectF) -> None:
 
 
 def _pointed(painter: QPainter, rect: QRectF) -> None:
-    tip = rect.width() * 0.8
+    tip = rect.width() * 1.4
     path = _stroke(
         (rect.left(), rect.top()),
         (rect.right(), rect.top()),

@@ -188,7 +188,7 @@ class Cells:
         columns = self.columns
         right = round(columns.tokens_right)
         length = round((right - columns.tokens_left) * share)
-        if length < 2:
+        if length < 3:
             return
         height = max(2, round(0.16 * self.em))
         y = round((columns.row + self.em) / 2) + 1
