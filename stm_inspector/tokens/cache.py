@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +16,7 @@ from pathlib import Path
 import platformdirs
 
 _SCHEMA = 1
-_LIMIT = 64 << 20
+_LIMIT = 16 << 20
 """Bytes of counts that are kept. The longest unused go first."""
 
 _BATCH = 500
@@ -52,23 +53,22 @@ class Cache:
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The values of those ``keys`` that are in the cache."""
         found: dict[bytes, bytes] = {}
+        now = int(time.time())
 
         def read(connection: sqlite3.Connection) -> None:
-            stale: list[tuple[bytes]] = []
+            stale: list[tuple[int, bytes]] = []
             for start in range(0, len(keys), _BATCH):
                 some = keys[start : start + _BATCH]
                 marks = ",".join("?" * len(some))
                 rows = connection.execute(
-                    f"SELECT key, value, used < unixepoch() - {_DAY} FROM counts"
-                    f" WHERE key IN ({marks})",
-                    some,
+                    f"SELECT key, value, used FROM counts WHERE key IN ({marks})", some
                 )
-                for key, value, old in rows:
+                for key, value, used in rows:
                     found[key] = value
-                    if old:
-                        stale.append((key,))
+                    if used < now - _DAY:
+                        stale.append((now, key))
             if stale:
-                connection.executemany("UPDATE counts SET used = unixepoch() WHERE key = ?", stale)
+                connection.executemany("UPDATE counts SET used = ? WHERE key = ?", stale)
 
         if keys:
             self._run(read)
@@ -78,11 +78,10 @@ class Cache:
         """Keep ``items``; drop the longest unused where the cache grows too large."""
 
         def write(connection: sqlite3.Connection) -> None:
-            rows = [(key, value, len(value)) for key, value in items.items()]
+            now = int(time.time())
+            rows = [(key, value, len(value), now) for key, value in items.items()]
             connection.executemany(
-                "INSERT OR REPLACE INTO counts (key, value, size, used)"
-                " VALUES (?, ?, ?, unixepoch())",
-                rows,
+                "INSERT OR REPLACE INTO counts (key, value, size, used) VALUES (?, ?, ?, ?)", rows
             )
             _evict(connection, self._limit)
 
@@ -126,18 +125,25 @@ def _prepare(connection: sqlite3.Connection) -> None:
     """Make the table; counts of another version of this file's layout are dropped."""
     # Nothing waits for the disk: what a power cut takes is only counted again.
     connection.execute("PRAGMA synchronous = OFF")
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version == _SCHEMA:
+    if _version(connection) == _SCHEMA:
         return
     with suppress(sqlite3.OperationalError):  # a file system without shared memory
         connection.execute("PRAGMA journal_mode = WAL")
     with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        if _version(connection) == _SCHEMA:  # another process was quicker
+            return
         connection.execute("DROP TABLE IF EXISTS counts")
         connection.execute(
             "CREATE TABLE counts (key BLOB PRIMARY KEY, value BLOB NOT NULL,"
             " size INTEGER NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID"
         )
         connection.execute(f"PRAGMA user_version = {_SCHEMA}")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
 
 
 def _evict(connection: sqlite3.Connection, limit: int) -> None:

@@ -73,8 +73,8 @@ _RECIPES = {
 ENCODINGS = tuple(_RECIPES)
 """Names of the bundled encodings."""
 
-_SLICE = 4096
-"""Ranks read in one go. The interpreter lets other threads run between slices only."""
+_SLICE = 1 << 15
+"""Bytes of ranks read in one go. The interpreter lets other threads run between slices only."""
 
 _lock = threading.Lock()
 
@@ -103,10 +103,11 @@ def _build(name: str) -> tiktoken.Encoding:
 
 def _ranks(data: bytes) -> dict[bytes, int]:
     """Token bytes -> rank, from lines "<base64> <rank>"."""
-    fields = data.split()
-    tokens, ranks = fields[::2], fields[1::2]
     result: dict[bytes, int] = {}
-    for start in range(0, len(tokens), _SLICE):
-        piece = slice(start, start + _SLICE)
-        result.update(zip(map(a2b_base64, tokens[piece]), map(int, ranks[piece]), strict=True))
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start + _SLICE) + 1 or len(data)
+        fields = data[start:end].split()
+        result.update(zip(map(a2b_base64, fields[::2]), map(int, fields[1::2]), strict=True))
+        start = end
     return result

@@ -3,8 +3,9 @@
 OpenAI Chat Completions: 3 tokens a message and 1 for its role, 1 a name beside the name's own
 tokens, 3 that prime the reply. OpenAI cookbook, "How to count tokens with tiktoken", checked
 there against ``usage.prompt_tokens`` of gpt-3.5-turbo, gpt-4, gpt-4o and gpt-4o-mini: exact for
-messages of text. For tool definitions the same notebook gives the rule in ``Framing.tools``; what
-a tool call costs in the history is published nowhere.
+messages of text. For tool definitions the same notebook gives the rule in ``Framing.tools``. What
+a tool call costs in the history is published nowhere: beside its name and arguments 8 tokens, by
+the difference between two recorded requests to gpt-4o-mini.
 
 Anthropic Messages: nothing is published but the system prompt that tools add; see ``claude`` for
 where the rest was measured.
@@ -68,7 +69,7 @@ def framing_of(api: str, encoding: str, model: str | None) -> Framing:
         message=4,
         name=1,
         reply=3,
-        call=3,
+        call=8,
         result=0,
         tools=rule,
         tools_prompt=0,

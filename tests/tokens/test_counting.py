@@ -305,3 +305,37 @@ def test_every_array_has_the_shape_and_type_it_promises(cache: Cache) -> None:
         assert (counts.parts.dtype, counts.parts.shape) == (np.int64, (3,))
         assert counts.part_starts.tolist() == [0, 2, 2, 3]
         assert counts.part_starts.dtype == np.int64
+
+
+def test_a_name_is_counted_on_any_message_of_openais_and_on_none_of_anthropics(
+    cache: Cache,
+) -> None:
+    named = said("hi", name="example_user")
+    for api, more in (("openai-chat", 1 + 2), ("anthropic-messages", 0)):
+        bare = count(chat(said("hi"), api=api), cache=cache).messages[0]
+        assert count(chat(named, api=api), cache=cache).messages[0] == bare + more
+
+
+def test_a_tool_call_counts_its_name_and_arguments(cache: Cache) -> None:
+    arguments = '{"city": "Pittsburgh"}'
+    call = Part(PartKind.TOOL_CALL, arguments, "get_current_weather", "call_1")
+    encode = encoding("o200k_base").encode_ordinary
+    told = len(encode(arguments)) + len(encode("get_current_weather"))
+    counts = count(chat(Message(Role.ASSISTANT, (call,))), cache=cache)
+    assert counts.parts[0] > told
+    assert counts.worst is Exactness.ESTIMATE
+
+
+def test_the_id_of_a_call_costs_nothing(cache: Cache) -> None:
+    calls = [
+        Message(Role.ASSISTANT, (Part(PartKind.TOOL_CALL, "{}", "go", call_id),))
+        for call_id in (None, "", "call_" + "x" * 200)
+    ]
+    assert len(set(count(chat(*calls), cache=cache).messages.tolist())) == 1
+
+
+@pytest.mark.parametrize("raw", ["not json", "[]", '{"name": 3}', "[" * 100_000])
+def test_a_tool_definition_that_is_none_counts_as_its_text(cache: Cache, raw: str) -> None:
+    tools = Message(Role.SYSTEM, (Part(PartKind.TOOL_DEFINITION, raw),), source_field="tools")
+    counts = count(chat(tools), cache=cache)
+    assert counts.parts[0] == len(encoding("o200k_base").encode_ordinary(raw))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import sqlite3
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -174,12 +176,45 @@ def test_a_locked_cache_is_passed_by(cache: Cache, monkeypatch: pytest.MonkeyPat
         other.close()
 
 
+def test_processes_may_share_the_cache(cache: Cache) -> None:
+    script = (
+        "import sys; from pathlib import Path;"
+        "from stm_inspector.tokens.cache import Cache; cache = Cache(Path(sys.argv[1]));"
+        "[cache.put_many({f'{sys.argv[2]}-{n}'.encode(): b'v'}) for n in range(50)];"
+        "sys.exit(cache.trouble or 0)"
+    )
+    root = Path(__file__).parents[2]
+    children = [
+        subprocess.Popen([sys.executable, "-c", script, str(cache.path), str(child)], cwd=root)
+        for child in range(3)
+    ]
+    assert [child.wait(60) for child in children] == [0, 0, 0]
+    keys = [f"{child}-{number}".encode() for child in range(3) for number in range(50)]
+    assert len(cache.get_many(keys)) == 150
+
+
 def test_the_cache_does_not_grow_without_bound(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "tokens.sqlite3", limit=10_000)
     for round_ in range(30):
         cache.put_many({f"{round_}-{number}".encode(): b"x" * 100 for number in range(20)})
     kept = [f"{round_}-{number}".encode() for round_ in range(30) for number in range(20)]
     assert 0 < len(cache.get_many(kept)) <= 100
+
+
+def test_what_was_not_used_for_long_goes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = Cache(tmp_path / "tokens.sqlite3", limit=1000)
+    now = 1_800_000_000.0
+    monkeypatch.setattr("stm_inspector.tokens.cache.time.time", lambda: now)
+    cache.put_many({b"used": b"x" * 300})
+    now += 60
+    cache.put_many({b"unused": b"x" * 300})
+    now += 2 * 86_400
+    assert cache.get_many([b"used"])
+    now += 60
+    cache.put_many({b"new": b"x" * 410})
+    assert sorted(cache.get_many([b"used", b"unused", b"new"])) == [b"new", b"used"]
 
 
 def test_the_cache_lies_in_the_users_own_folder(tmp_path: Path) -> None:
