@@ -175,6 +175,15 @@ def test_a_task_in_the_current_turn_is_never_cut() -> None:
     assert plan.totals.over_budget == 261
 
 
+def test_a_task_is_not_cut_for_a_target_within_the_budget() -> None:
+    conversation, counts = long_task()
+    before = int(counts.messages.sum())
+    plan = planned(conversation, counts, fixed=before - 1, target=20)
+    assert plan.decision.truncated == {}
+    assert kept(plan) == [0, 3]
+    assert plan.totals.over_budget == 0
+
+
 def test_a_pinned_task_is_never_cut() -> None:
     conversation, counts = long_task()
     plan = planned(conversation, counts, fixed=100, pins=frozenset({0}))
@@ -267,6 +276,19 @@ def test_a_summary_larger_than_what_it_replaces_says_so() -> None:
         options={"trigger": 0},
     )
     assert "is larger than the messages it stands for" in plan.decision.notes[0]
+
+
+def test_summaries_of_as_many_other_messages_are_not_mixed_up() -> None:
+    planner = Planner(plain(12), counted(plain(12)))
+    texts = set()
+    for pin in (2, 3):
+        options = {"trigger": 0, "keep_recent": 2}
+        settings = Settings(policy="summary", options=options, pins=frozenset({pin}))
+        (inserted,) = planner.plan(settings).decision.inserted
+        assert pin not in inserted.stands_for
+        assert f"m{pin}" not in inserted.text
+        texts.add(inserted.text)
+    assert len(texts) == 2
 
 
 def test_what_stands_before_the_task_stays() -> None:
