@@ -16,6 +16,8 @@ from stm_inspector.app.buffer_texts import spoken
 from stm_inspector.app.row_cells import make_columns
 
 NO_ROWS = build_rows(0, None)
+_MESSAGE = int(RowKind.MESSAGE)
+_MOST_REMEMBERED = 2_000
 
 
 class BufferCanvas(QAbstractScrollArea):
@@ -39,6 +41,7 @@ class BufferCanvas(QAbstractScrollArea):
         self._selected: int | None = None
         self._cursor = NONE
         self._hovered_row = NONE
+        self._painted: dict[int, RowKey] = {}
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setMouseTracking(True)
@@ -100,6 +103,7 @@ class BufferCanvas(QAbstractScrollArea):
         if rows.same_as(self._rows):
             return
         self._rows = self._scene.rows = rows
+        self._painted.clear()
         self._cursor = self._find(cursor)
         self._hovered_row = NONE
         self._fit()
@@ -194,38 +198,35 @@ class BufferCanvas(QAbstractScrollArea):
         partners = self._partners()
         height, offset = self._row_height(), self._offset()
         clip = event.rect()
+        if len(self._painted) > _MOST_REMEMBERED:
+            self._painted.clear()
         for row in self._rows_in_sight():
             top = row * height + offset
             if top > clip.bottom() or top + height < clip.top():
                 continue
-            rows.paint(painter, self._scene, row, top, self._look(row, partners))
+            look = self._look(row, partners)
+            self._painted[row] = rows.paint(painter, self._scene, row, top, look)
         self._paint_brackets(painter, rows, partners)
         if self.hasFocus() and self._cursor != NONE:
             self._paint_focus(painter, rows)
 
-    def _seen(self) -> dict[int, RowKey]:
-        """What the rows in sight look like."""
+    def _update_changed(self) -> None:
+        """Repaint the rows in sight that look different from when they were painted last."""
         scene, painter = self._scene, self._painter
         if scene is None or painter is None:
-            return {}
+            return
         partners = self._partners()
-        return {
-            row: painter.key(scene, row, self._look(row, partners)) for row in self._rows_in_sight()
-        }
-
-    def _update_changed(self, before: dict[int, RowKey]) -> None:
-        """Repaint the rows in sight that look different now."""
-        for row, key in self._seen().items():
-            if before.get(row) != key:
+        for row in self._rows_in_sight():
+            if painter.key(scene, row, self._look(row, partners)) != self._painted.get(row):
                 self.viewport().update(self.row_rect(row))
 
     def _look(self, row: int, partners: frozenset[int]) -> RowLook:
         first = int(self._rows.first[row])
-        message = self._rows.kinds[row] == RowKind.MESSAGE
+        listed = bool(partners or self._matches) and self._rows.kinds[row] == _MESSAGE
         return RowLook(
             selected=row == self._cursor,
-            partner=message and first in partners,
-            matched=message and first in self._matches,
+            partner=listed and first in partners,
+            matched=listed and first in self._matches,
             hovered=row == self._hovered_row,
         )
 

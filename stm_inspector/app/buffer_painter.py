@@ -82,7 +82,7 @@ class RowPainter(Cells):
         )
         return kind, first, look, state, scene.problems.get(first)
 
-    def paint(self, painter: QPainter, scene: Scene, row: int, top: int, look: RowLook) -> None:
+    def paint(self, painter: QPainter, scene: Scene, row: int, top: int, look: RowLook) -> RowKey:
         """Draw one row with its upper edge at ``top``; from memory if it looks as before."""
         key = self.key(scene, row, look)
         picture = self._pictures.get(key)
@@ -91,6 +91,7 @@ class RowPainter(Cells):
                 self._pictures.clear()
             picture = self._pictures[key] = self._draw(scene, row, look)
         painter.drawPixmap(0, top, picture)
+        return key
 
     def _draw(self, scene: Scene, row: int, look: RowLook) -> QPixmap:
         width, height = self.columns.width, self.columns.row

@@ -81,7 +81,6 @@ class BufferView(BufferCanvas):
         """Show what ``plan`` does; no block changes its place while the user drags."""
         if self._scene is None:
             return
-        before = self._seen()
         self._scene.plan = plan
         self._set_counts(counts)
         self._scene.problems = worst_problems(plan)
@@ -89,7 +88,7 @@ class BufferView(BufferCanvas):
         if not self._dragging:
             self._rebuild()
         if self._rows is rows and self._painter is not None:
-            self._update_changed(before)
+            self._update_changed()
         else:
             self.viewport().update()
 

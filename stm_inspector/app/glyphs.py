@@ -6,7 +6,7 @@ Every zone and verdict has a sign of its own, so that colour never stands alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap, QTransform
@@ -335,12 +335,17 @@ def _icon(size: QSize | None, draw: Callable[[QPainter, QRectF], None]) -> QIcon
 
 def hatch(colour: QColor, ratio: float, step: int = 8, width: float = 1.2) -> QPixmap:
     """A tile of diagonal lines on a transparent ground, ``step`` device-independent pixels."""
+    return _hatch(colour.name(), ratio, step, width)
+
+
+@lru_cache(maxsize=32)
+def _hatch(colour: str, ratio: float, step: int, width: float) -> QPixmap:
     side = round(step * ratio)
     tile = QPixmap(side, side)
     tile.fill(Qt.GlobalColor.transparent)
     painter = QPainter(tile)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(colour, width * ratio))
+    painter.setPen(QPen(QColor(colour), width * ratio))
     for offset in (-side, 0, side):
         painter.drawLine(QLineF(offset - 1, side + 1, offset + side + 1, -1))
     painter.end()

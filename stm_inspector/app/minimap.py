@@ -206,7 +206,7 @@ class Minimap(QWidget):
         y, x = np.arange(height)[:, None], np.arange(width)[None, :]
         diagonal = (x + y) % step < max(1, round(ratio))
         dotted = (x % step < round(1.5 * ratio)) & (y % step < round(1.5 * ratio))
-        ink = _rgb(colours.text_faint)
+        ink = _mixed(colours.text_faint, colours.background, 0.5)
         evicted = (verdicts == Verdict.EVICT)[:, None] & diagonal
         summarised = (verdicts == Verdict.SUMMARISE)[:, None] & dotted
         pixels[evicted | summarised] = ink

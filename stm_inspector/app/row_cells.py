@@ -232,7 +232,9 @@ class Cells:
     ) -> None:
         """A line through index, title and number."""
         y = round(self._baseline - self._ui.xHeight() / 2) + 0.5
-        painter.setPen(QPen(self.colour("text_faint"), 1))
+        colour = QColor(self.colour("text_faint"))
+        colour.setAlphaF(0.75)
+        painter.setPen(QPen(colour, 1))
         width = digits * self._width(self._ui, "0")
         right = columns.index_right
         painter.drawLine(QPointF(right - width, y), QPointF(right, y))
