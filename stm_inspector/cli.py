@@ -200,10 +200,14 @@ def _import_qt() -> None:
     try:
         importlib.import_module("PySide6.QtWidgets")
     except ImportError as error:
-        reason = "it is not installed" if error.name == "PySide6" else str(error)
+        missing = isinstance(error, ModuleNotFoundError)
+        reason = (
+            "it is not installed ('pip install PySide6-Essentials' does that)"
+            if missing
+            else f"it cannot be loaded ({error})"
+        )
         raise InputError(
-            f"The window needs PySide6, and {reason}: 'pip install PySide6-Essentials' installs "
-            f"it, or '{PROGRAM} plan FILE' does without."
+            f"The window needs PySide6, and {reason}; '{PROGRAM} plan FILE' does without."
         ) from error
 
 

@@ -112,7 +112,7 @@ def _head(
     marks = {"watermark": plan.watermark, "target": plan.target}
     for word, tokens in marks.items():
         if tokens is not None:
-            yield f"{word:<9}{tokens:,} tokens"
+            yield f"{word:<8} {tokens:,} tokens"
     yield f"counter  {counts.counter} ({plan.totals.exactness.word})"
     if plan.call < plan.calls - 1:
         yield f"call     {plan.call} of 0 to {plan.calls - 1}: the first {plan.length:,} messages"

@@ -14,7 +14,8 @@ A1 = Rule(
     'The tool call {ids} is not answered in the next message. The API answers: "`tool_use` ids '
     'were found without `tool_result` blocks immediately after".',
     "Keep the result with its call (locks on, or pin one of them), or drop the call too.",
-    "Add the missing result right behind the call, or leave the call out of the request.",
+    "Add the missing result right behind the call (the log may have ended before it came), or "
+    "leave the call out of the request.",
     "OpenHarness#191, langchain#29637, pi#1764",
 )
 A2 = Rule(

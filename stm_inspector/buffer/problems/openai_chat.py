@@ -30,7 +30,8 @@ OC2 = Rule(
     "\"An assistant message with 'tool_calls' must be followed by tool messages responding to "
     "each 'tool_call_id'\".",
     "Keep the result with its call (locks on, or pin one of them), or drop the call too.",
-    "Add the missing result right behind the call, or leave the call out of the request.",
+    "Add the missing result right behind the call (the log may have ended before it came), or "
+    "leave the call out of the request.",
     "openai-agents-python#1061, openfang#328",
 )
 NO_MESSAGES = Rule(
