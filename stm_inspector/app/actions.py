@@ -60,7 +60,7 @@ COMMANDS = (
     Command("find-next", "&Edit", "Find &next", "Go to the next match.", Standard.FindNext, "F3"),
     Command("find-previous", "&Edit", "Find pre&vious", "Go to the previous match.",
             Standard.FindPrevious, "Shift+F3"),
-    Command("go-to", "&Edit", "&Go to message…", "Select a message by its number.", "Ctrl+G"),
+    Command("go-to", "&Edit", "&Go to message…", "Select a message by its number.", "Ctrl+J"),
     Command("filter", "&View", "&Filter", "Put the keyboard on the filter row.", "Ctrl+L"),
     Command("clear-filter", "&View", "&Clear filter", "Show every message again.",
             "Ctrl+Shift+L"),
@@ -128,7 +128,7 @@ def shortcut_rows() -> list[tuple[str, str, str]]:
     """(command, keys, what it does) of every command, for the list of shortcuts."""
     rows = []
     for command in COMMANDS:
-        keys = [sequence.toString(QKeySequence.SequenceFormat.NativeText) for sequence in
-                keys_of(command)]  # fmt: skip
-        rows.append((command.text.replace("&", "").rstrip("…"), ", ".join(keys), command.tip))
+        keys = keys_of(command)[:1]  # the others are those of rare keyboards
+        text = "".join(one.toString(QKeySequence.SequenceFormat.NativeText) for one in keys)
+        rows.append((command.text.replace("&", "").rstrip("…"), text, command.tip))
     return rows

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QTabWidget, QVBoxLayout, QWid
 
 from stm_inspector.app import theme
 from stm_inspector.app.content_view import ContentView
+from stm_inspector.app.overview import overview
 from stm_inspector.app.parts_view import PartsView, token_text
 from stm_inspector.app.problems_view import ProblemsView
 from stm_inspector.app.rendering import KIND_TITLES, Stretch, call_of, raw_json, stretches
@@ -44,7 +45,9 @@ class ReasonBox(QFrame):
         self.word.setFont(theme.fonts().bold)
         self.sentence = label(wrap=True)
         self.sentence.setAccessibleName("Reason for the verdict")
-        self.survives = link("", "Set the budget to the smallest that keeps this message")
+        tip = "Set the budget to the smallest that keeps this message"
+        self.survives = link("", tip)
+        self.survives.setAccessibleName(tip)
         head = QHBoxLayout()
         head.addWidget(self.word)
         head.addStretch()
@@ -97,11 +100,11 @@ class DetailPanel(QWidget):
         self._show_plan()
 
     def _build(self) -> None:
-        self._title = ElidedLabel()
+        self._title = ElidedLabel(least=240)
         self._title.setFont(theme.fonts().bold)
         self._turn = label(level="soft")
         head = QHBoxLayout()
-        self._chip = label()
+        self._chip = ElidedLabel(elide=Qt.TextElideMode.ElideRight, padding=8)
         self._chip.setProperty("chip", True)
         self._chip.setFont(theme.fonts().mono_small)
         head.addWidget(self._title)
@@ -181,7 +184,7 @@ class DetailPanel(QWidget):
             return
         self._title.set_full_text(f"#{index} · {title(message)}")
         tools = ", ".join(tool_names(conversation, index))
-        self._chip.setText(visible(tools, keep="")[:60])
+        self._chip.set_full_text(visible(tools, keep="")[:200])
         self._chip.setVisible(bool(tools))
         self._turn.setText(self._turn_text(index))
         self._show_tab()
@@ -192,8 +195,8 @@ class DetailPanel(QWidget):
         """Show the selected synthetic message, or that nothing is selected."""
         inserted = self._session.inserted
         if inserted is None:
-            self._title.set_full_text("No message selected")
-            self.content.show_stretches((Stretch("Choose a block to read it here.", "title"),))
+            self._title.set_full_text("This conversation")
+            self.content.show_stretches(overview(self._session))
             self._foot.hide()
             return
         count = len(inserted.stands_for)
@@ -227,6 +230,7 @@ class DetailPanel(QWidget):
     def _show_numbers(self) -> None:
         message, index, counts = self._message, self._session.selection, self._session.counts
         if message is None or index is None or counts is None:
+            self._show_inserted()
             return
         exactness = Exactness(int(counts.exactness[index]))
         characters = sum(len(part.text) for part in message.parts)

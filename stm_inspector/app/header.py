@@ -10,15 +10,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QToolB
 
 from stm_inspector.app import theme
 from stm_inspector.app.actions import Actions
+from stm_inspector.app.overview import format_facts
 from stm_inspector.app.pickers import ConversationPicker, ModelPicker, PolicyPicker
 from stm_inspector.app.session import Session
 from stm_inspector.app.widgets import ElidedLabel, label
-from stm_inspector.conversation.model import Conversation
 from stm_inspector.conversation.visible import visible
-from stm_inspector.formats import Recording, all_formats
-
-SKIPPED_SHOWN = 5
-"""Skipped pieces of a file that the tooltip names one by one."""
+from stm_inspector.formats import get_format
 
 
 class FindField(QLineEdit):
@@ -28,10 +25,9 @@ class FindField(QLineEdit):
         super().__init__()
         self._session = session
         self.setPlaceholderText("Find text or tool…  Ctrl+F")
-        self.setClearButtonEnabled(True)
         self.setAccessibleName("Find text or tool")
         self.setToolTip("Searches texts and tool arguments; F3 next, Shift+F3 previous")
-        self.setMinimumWidth(150)
+        self.setMinimumWidth(110)
         self.setMaximumWidth(210)
         self.textEdited.connect(session.set_query)
         session.found.connect(self._refresh)
@@ -104,32 +100,9 @@ class Header(QWidget):
             return
         self._name.set_full_text(visible(Path(recording.path).name, keep=""))
         self._name.setToolTip(visible(str(Path(recording.path).resolve()), keep=""))
-        self._chip.setText(_format_title(recording.format))
-        self._chip.setToolTip(format_facts(recording, conversation))
+        self._chip.setText(get_format(recording.format).title)
+        self._chip.setToolTip("\n".join(format_facts(recording, conversation)))
         self._chip.setAccessibleDescription(self._chip.toolTip())
-
-
-def _format_title(format_id: str) -> str:
-    return next((known.title for known in all_formats() if known.id == format_id), format_id)
-
-
-def format_facts(recording: Recording, conversation: Conversation) -> str:
-    """Why the file was recognised, what it does not hold, and what was skipped; plain lines."""
-    known = next((one for one in all_formats() if one.id == recording.format), None)
-    lines = [f"Recognised by: {recording.signature}" if recording.signature else ""]
-    if known is not None:
-        lines.append(known.lacks)
-    lines += conversation.origin.notes
-    skipped = conversation.origin.skipped
-    if skipped:
-        pieces = "piece was" if len(skipped) == 1 else "pieces were"
-        lines.append(f"{len(skipped):,} {pieces} skipped:")
-        for piece in skipped[:SKIPPED_SHOWN]:
-            where = f"line {piece.line}: " if piece.line is not None else ""
-            lines.append(f"    {where}{piece.reason}")
-        if len(skipped) > SKIPPED_SHOWN:
-            lines.append(f"    and {len(skipped) - SKIPPED_SHOWN:,} more")
-    return visible("\n".join(dict.fromkeys(line for line in lines if line)))
 
 
 def _split_button(main: QAction, other: QAction) -> QToolButton:

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from stm_inspector.buffer.settings import Settings
 
 SIZE = QSize(1440, 900)
+FRAME = QSize(8, 36)
+"""About what a window manager draws around a window, in pixels."""
 
 
 class MainWindow(QMainWindow):
@@ -243,7 +245,7 @@ class MainWindow(QMainWindow):
     # From one run to the next
 
     def _restore(self) -> None:
-        self.resize(SIZE)
+        self.resize(SIZE.boundedTo(self.screen().availableSize() - FRAME))
         state = self.preferences.geometry("window")
         if state is not None:
             self.restoreGeometry(state)

@@ -40,25 +40,25 @@ class Menus(QObject):
             if command.apart:
                 menu.addSeparator()
             menu.addAction(actions[command.id])
-        self._recent = QMenu("Open &recent", window)
-        self.by_title["&File"].insertMenu(actions["reload"], self._recent)
+        self.recent = QMenu("Open &recent", window)
+        self.by_title["&File"].insertMenu(actions["reload"], self.recent)
 
     def show_recent(self, paths: Sequence[str]) -> None:
         """List recent files; those that are gone are grey."""
-        self._recent.clear()
+        self.recent.clear()
         for place, path in enumerate(paths):
             name = visible(path, keep="").replace("&", "&&")
             mnemonic = f"&{place + 1} " if place < 9 else ""
-            action = self._recent.addAction(f"{mnemonic}{name}")
+            action = self.recent.addAction(f"{mnemonic}{name}")
             there = Path(path).is_file()
             action.setEnabled(there)
             if not there:
                 action.setText(f"{action.text()} (gone)")
             action.triggered.connect(lambda _on=False, path=path: self.recent_chosen.emit(path))
-        self._recent.addSeparator()
-        clear = self._recent.addAction("&Clear this list")
+        self.recent.addSeparator()
+        clear = self.recent.addAction("&Clear this list")
         clear.triggered.connect(lambda _on=False: self.recent_cleared.emit())
-        self._recent.setEnabled(bool(paths))
+        self.recent.setEnabled(bool(paths))
 
     def show_theme(self, name: str) -> None:
         """Tick the theme in use."""

@@ -31,6 +31,7 @@ class PolicyPicker(QComboBox):
         self.setToolTip("The rule that decides what stays in the buffer")
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setMaxVisibleItems(40)
+        self.setMinimumWidth(120)
         model = QStandardItemModel(self)
         policies = sorted(all_policies(), key=lambda policy: _ideas().index(policy.idea))
         for idea, members in groupby(policies, key=lambda policy: policy.idea):
@@ -76,6 +77,7 @@ class ModelPicker(QComboBox):
         self.setToolTip("Sets the context window and the token counter; type to search")
         self.setMaxVisibleItems(24)
         self.setMinimumContentsLength(20)
+        self.setMinimumWidth(120)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self._fill()
         completer = self.completer()

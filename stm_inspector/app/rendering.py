@@ -59,13 +59,13 @@ def _message(conversation: Conversation, index: int, message: Message) -> Iterat
     for place, part in enumerate(message.parts):
         if place:
             yield Stretch("", "prose")
-        file = _file_of(conversation, (index, place)) if part.kind is PartKind.TOOL_RESULT else ""
-        yield from _part(part, titled=titled, file=file)
+        call = call_of(conversation, (index, place))
+        yield from _part(part, titled=titled, call=call)
 
 
-def _part(part: Part, *, titled: bool, file: str = "") -> Iterator[Stretch]:
+def _part(part: Part, *, titled: bool, call: Part | None = None) -> Iterator[Stretch]:
     if titled and part.kind is not PartKind.TEXT:
-        yield Stretch(part_title(part), "title")
+        yield Stretch(part_title(part, call), "title")
     if part.hidden:
         yield Stretch(f"Not in this file: {visible(part.hidden)}.", "prose")
     if part.media is not None:
@@ -74,7 +74,7 @@ def _part(part: Part, *, titled: bool, file: str = "") -> Iterator[Stretch]:
     if part.kind in (PartKind.TOOL_CALL, PartKind.TOOL_DEFINITION):
         yield from _code(visible(pretty(part.text)), "json")
     elif part.kind is PartKind.TOOL_RESULT:
-        yield from _code(text, _result_lexer(text, file))
+        yield from _code(text, _result_lexer(text, _file_asked(call)))
     elif text:
         yield from _markdown(text)
     if part.kind is PartKind.OPAQUE and not text:
@@ -88,11 +88,15 @@ def _code(text: str, lexer: str) -> Iterator[Stretch]:
         yield Stretch(text, "code", lexer)
 
 
-def part_title(part: Part) -> str:
-    """What a part is, in a few words: "tool result · read_file · failed"."""
+def part_title(part: Part, call: Part | None = None) -> str:
+    """What a part is, in a few words: "tool result · read_file · failed".
+
+    ``call`` is the tool call that a result answers; it knows the name where the result does not.
+    """
     words = [KIND_TITLES[part.kind]]
-    if part.name:
-        words.append(visible(part.name))
+    name = part.name or (call.name if call is not None else None)
+    if name:
+        words.append(visible(name, keep=""))
     if part.server:
         words.append("run by the provider")
     if part.is_error:
@@ -154,9 +158,8 @@ def call_of(conversation: Conversation, result: tuple[int, int]) -> Part | None:
     return conversation.messages[index].parts[part]
 
 
-def _file_of(conversation: Conversation, place: tuple[int, int]) -> str:
-    """The name of the file that the call of the result at ``place`` asked for, or ""."""
-    call = call_of(conversation, place)
+def _file_asked(call: Part | None) -> str:
+    """The name of the file that a tool call asks for, or ""."""
     if call is None:
         return ""
     try:

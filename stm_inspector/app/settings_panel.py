@@ -35,7 +35,7 @@ class SettingsPanel(QScrollArea):
         super().__init__(parent)
         self._session = session
         self._policy: str | None = None
-        self._fields: dict[str, Field] = {}
+        self.fields: dict[str, Field] = {}
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -62,7 +62,7 @@ class SettingsPanel(QScrollArea):
         self._always = QVBoxLayout()
         self._always.setSpacing(6)
         self._pins = label(level="soft")
-        reset = QPushButton("Reset to defaults")
+        reset = self.reset = QPushButton("Reset to defaults")
         reset.setToolTip("Put every setting of this policy, the headroom and the marks back")
         reset.setAccessibleName("Reset settings to defaults")
         reset.clicked.connect(self._session.reset)
@@ -104,7 +104,7 @@ class SettingsPanel(QScrollArea):
         if settings.policy != self._policy:
             self._rebuild(settings.policy)
         for key, value in self._session.options().items():
-            self._fields[key].set_value(value)
+            self.fields[key].set_value(value)
         for name, box in self._boxes.items():
             with QSignalBlocker(box):
                 box.setValue(getattr(settings.budget, name))
@@ -125,8 +125,8 @@ class SettingsPanel(QScrollArea):
         self._column.removeItem(self._options)
         self._options = _grid()
         self._column.insertLayout(4, self._options)
-        self._fields = {entry.key: self._field(entry) for entry in describe(policy.settings)}
-        _chain([*self._fields.values(), *self._boxes.values(), self._tail])
+        self.fields = {entry.key: self._field(entry) for entry in describe(policy.settings)}
+        _chain([*self.fields.values(), *self._boxes.values(), self._tail])
 
     def _show_help(self) -> None:
         """The idea in one sentence, or the whole paragraph."""

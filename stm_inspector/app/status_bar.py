@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QWidget
 
@@ -88,7 +88,7 @@ class StatusBar(QWidget):
         self._exactness = label(level="soft")
         self._problems = link("", "Show the problem list (Ctrl+Shift+M)")
         self._problems.clicked.connect(self.problems_wanted)
-        self._note = ElidedLabel()
+        self._note = ElidedLabel(elide=Qt.TextElideMode.ElideRight)
         self._passing = QTimer(self, singleShot=True)
         self._passing.timeout.connect(self._show_note)
         self._note.setProperty("level", "soft")

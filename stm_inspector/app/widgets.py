@@ -49,8 +49,17 @@ def rule() -> QFrame:
 class ElidedLabel(QLabel):
     """A one-line plain label that gives way: it ends in an ellipsis where space is short."""
 
-    def __init__(self, text: str = "") -> None:
+    def __init__(
+        self,
+        text: str = "",
+        elide: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle,
+        *,
+        least: int = 60,
+        padding: int = 2,
+    ) -> None:
+        """``least`` is the width it keeps, ``padding`` what the style adds at each side, pixels."""
         super().__init__()
+        self._elide_mode, self._least, self._padding = elide, least, padding
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._full = ""
@@ -64,20 +73,18 @@ class ElidedLabel(QLabel):
         self._elide()
 
     def sizeHint(self) -> QSize:
-        return QSize(
-            self.fontMetrics().horizontalAdvance(self._full) + 4, super().sizeHint().height()
-        )
+        width = self.fontMetrics().horizontalAdvance(self._full) + 2 * self._padding
+        return QSize(width, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(min(60, self.sizeHint().width()), super().minimumSizeHint().height())
+        return QSize(min(self._least, self.sizeHint().width()), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: object) -> None:
         self._elide()
 
     def _elide(self) -> None:
-        shown = self.fontMetrics().elidedText(
-            self._full, Qt.TextElideMode.ElideMiddle, max(self.width(), 1)
-        )
+        room = max(self.width() - 2 * self._padding, 1)
+        shown = self.fontMetrics().elidedText(self._full, self._elide_mode, room)
         if shown != self.text():
             self.setText(shown)
 

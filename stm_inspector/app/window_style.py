@@ -7,7 +7,7 @@ from stm_inspector.app.theme import Theme
 _SHEET = """
 QPushButton[link="true"] {{
     background: transparent; border: 1px solid transparent; border-radius: 4px;
-    color: {accent}; padding: 0; min-height: 20px;
+    color: {accent}; padding: 0; min-height: 20px; text-align: left;
 }}
 QPushButton[link="true"]:hover {{ color: {accent_hover}; background: {hover}; }}
 QPushButton[link="true"]:focus {{ border: 1px solid {focus}; padding: 0; min-height: 20px; }}
