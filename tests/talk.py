@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from hypothesis import strategies as st
 
+from stm_inspector.buffer.plan import Plan, Verdict
 from stm_inspector.conversation.model import Conversation, Message, Part, PartKind, Role
 from stm_inspector.tokens.counts import Exactness, TokenCounts
 
@@ -80,6 +81,21 @@ def counted(
         overhead_exactness=Exactness.EXACT,
         of_message=of_message,
     )
+
+
+GONE = (Verdict.EVICT, Verdict.SUMMARISE)
+
+
+def kept(plan: Plan) -> list[int]:
+    return np.flatnonzero(~np.isin(plan.decision.verdicts, GONE)).tolist()
+
+
+def having(plan: Plan, verdict: Verdict) -> list[int]:
+    return np.flatnonzero(plan.decision.verdicts == verdict).tolist()
+
+
+def words(text: str) -> int:
+    return len(text.split())
 
 
 _IDS = (None, "", "a", "b", "c", "d")
