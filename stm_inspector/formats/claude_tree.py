@@ -31,7 +31,11 @@ class Record:
     parent: str | None
     type: str
     side: bool
-    time: float | None = None
+
+    @property
+    def time(self) -> float | None:
+        """When it was written, in seconds since the epoch."""
+        return seconds(self.value.get("timestamp"))
 
     @property
     def message(self) -> dict[str, Any]:
@@ -71,7 +75,6 @@ def records_of(nodes: Iterable[Node]) -> list[Record]:
             parent if isinstance(parent, str) else None,
             value["type"],
             value.get("isSidechain") is True,
-            seconds(value.get("timestamp")),
         )
         found.append(record)
         if record.uuid is not None:
@@ -171,19 +174,20 @@ def walk(
 
 def _nearest(record: Record, records: Sequence[Record], visited: set[int]) -> Record | None:
     """Rule 5: the nearest record before ``record`` in time, at most 5 s older."""
-    if record.time is None:
+    now = record.time
+    if now is None:
         return None
     near = [
-        other
+        (then, other.index, other)
         for other in records
         if other.side == record.side
         and other.uuid is not None
-        and other.index not in visited
-        and other.time is not None
-        and 0 <= record.time - other.time <= _NEAR
         and other.index < record.index
+        and other.index not in visited
+        and (then := other.time) is not None
+        and 0 <= now - then <= _NEAR
     ]
-    return max(near, key=lambda other: (other.time or 0, other.index), default=None)
+    return max(near)[2] if near else None
 
 
 def retracted_by(records: Sequence[Record]) -> set[str]:

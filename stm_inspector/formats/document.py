@@ -177,7 +177,7 @@ class _Reader(Walker):
             return bool(node.value)
         return isinstance(node.value, dict) and any(
             isinstance(node.value.get(key), list) and node.value[key]
-            for key in ("messages", "loglines")
+            for key in ("messages", "loglines", "input", "contents", "history", "context", "data")
         )
 
     def _is_first_line_of_many(self, start: int, fault: int) -> bool:

@@ -82,7 +82,7 @@ class OpenAIChat(WireFormat):
             ]
         elif content is not None:
             pieces.append((("content",), opaque(content)))
-        if raw.keys() & _BESIDE:
+        if not _BESIDE.isdisjoint(raw):
             pieces += openai_parts.calls_and_more(raw)
         return pieces
 

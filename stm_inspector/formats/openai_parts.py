@@ -22,6 +22,8 @@ Piece = tuple[Path, Part]
 REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 """No standard: DeepSeek; OpenRouter, Groq, Cerebras; OpenRouter, Snowflake."""
 
+_REASONING = frozenset(REASONING)
+
 
 def definition(tool: Any) -> Part:
     if not isinstance(tool, dict):
@@ -63,7 +65,7 @@ def _is_marked(part: Any) -> bool:
 
 def reasoning(raw: dict[str, Any]) -> Part | None:
     """The thinking of a message: one part, however many members say it."""
-    if "reasoning_content" not in raw and "reasoning" not in raw and "reasoning_details" not in raw:
+    if _REASONING.isdisjoint(raw):
         return None
     details = raw.get("reasoning_details")
     steps = (

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 
@@ -69,7 +71,8 @@ class Recording:
                 f"they are numbered 0 to {len(self.entries) - 1}."
             )
         try:
-            conversation = self._opened.load(number)
+            with _no_collection():
+                conversation = self._opened.load(number)
         except RecursionError:
             raise InputError(
                 f"{self._document.name} is nested too deeply: no conversation looks like that."
@@ -93,7 +96,8 @@ def open_file(path: str | os.PathLike[str], format: str | None = None) -> Record
         InputError: it cannot be read, or holds no conversation.
     """
     chosen = get_format(format) if format else None
-    return recording_of(read_document(path), chosen)
+    with _no_collection():
+        return recording_of(read_document(path), chosen)
 
 
 def recording_of(document: Document, chosen: Format | None = None) -> Recording:
@@ -132,6 +136,18 @@ def write(conversation: Conversation, edit: Edit, *, reply_tokens: int = 4096) -
         return known.write(conversation, edit, reply_tokens=reply_tokens)
     except RecursionError:
         raise InputError("A message is nested too deeply to be written again.") from None
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Nothing that a reader makes is garbage: looking for it would double the time to read."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _detect(document: Document) -> tuple[Format, str]:

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 OPENED = frozenset(
-    ("messages", "tools", "functions", "system", "loglines", "request", "response", "body")
+    (
+        *("messages", "input", "contents", "history", "context", "data", "output", "loglines"),
+        *("tools", "functions", "system", "request", "response", "body"),
+    )
 )
 """Members whose own members or elements are placed at once, in the same pass."""
 
@@ -25,7 +29,11 @@ _DEPTH = 4
 _MAX_DIGITS = 4300
 """Python refuses to convert longer whole numbers (``sys.get_int_max_str_digits``)."""
 
+_Decode = Callable[[str, int], tuple[Any, int]]
+
 _SPACE = re.compile(r"[ \t\n\r]*")
+_NEXT_OR_END = re.compile(r"[ \t\n\r]*(?:,[ \t\n\r]*|(\]))")
+"""Between two elements of a list, or behind the last."""
 
 
 @dataclass(slots=True)
@@ -110,10 +118,13 @@ class Walker:
         self.fault: tuple[int, str] | None = None
         self.constants = 0
         self.doubles = 0
-        self._decode = json.JSONDecoder(
+        self._decode = self._decoder(None)
+
+    def _decoder(self, parse_int: Callable[[str], int | str] | None) -> _Decode:
+        return json.JSONDecoder(
             object_pairs_hook=self._object,
             parse_constant=self._constant,
-            parse_int=_whole_number,
+            parse_int=parse_int,
         ).raw_decode
 
     def walk(self, pos: int, open_keys: frozenset[str], depth: int = 0) -> Node:
@@ -169,26 +180,31 @@ class Walker:
             return node
 
     def _walk_list(self, start: int) -> Node:
-        text = self.text
+        text, separator = self.text, _NEXT_OR_END.match
+        values: list[Any] = []
         items: list[Node] = []
-        node = Node([], start, start, items=items)
+        node = Node(values, start, start, items=items)
         try:
             pos = self._after(start + 1)
             if text[pos : pos + 1] == "]":
                 node.end = pos + 1
                 return node
             while True:
-                child = Node(*self.value(pos))
-                items.append(child)
-                node.value.append(child.value)
-                node.end = pos = child.end
-                pos = self._after(pos)
-                if text[pos : pos + 1] == "]":
-                    node.end = pos + 1
+                value, _, end = self.value(pos)
+                values.append(value)
+                items.append(Node(value, pos, end))
+                found = separator(text, end)
+                if found is None:
+                    node.end = end
+                    self._expect(end, ",")
+                elif found.lastindex:
+                    node.end = found.end()
                     return node
-                pos = self._expect(pos, ",")
+                else:
+                    pos = found.end()
         except Unreadable as bad:
             self.fault = (bad.pos, bad.reason)
+            node.end = max(node.end, items[-1].end if items else start)
             node.cut = True
             return node
 
@@ -200,6 +216,11 @@ class Walker:
             raise Unreadable(error.pos, error.msg[:1].lower() + error.msg[1:]) from None
         except RecursionError:
             raise Unreadable(pos, TOO_DEEP) from None
+        except ValueError:
+            # A number with too many digits. From here on each is looked at before it is
+            # converted, which costs a call of Python for every number.
+            self._decode = self._decoder(_whole_number)
+            return self.value(pos)
         return value, pos, end
 
     def _after(self, pos: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from stm_inspector.conversation.edit import Edit
 from stm_inspector.conversation.errors import InputError
@@ -59,8 +59,7 @@ class Response:
     id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """Where a message stands: in the member ``field`` of the body, or in the message list.
 
     ``place`` is its element of the list; None for a member of the body or an added message.
@@ -238,7 +237,7 @@ class WireFormat(Format):
         if role is None:
             return f"has no role that is known: {str(word)[:40]!r}" if word else "has no role"
         name = raw.get("name")
-        marks = raw.keys() & _TAGS
+        marks = () if _TAGS.isdisjoint(raw) else _TAGS.intersection(raw)
         return Message(
             role,
             tuple([part for _, part in self.pieces(raw)]),

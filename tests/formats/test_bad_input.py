@@ -139,6 +139,11 @@ def test_not_a_number_and_huge_numbers(tmp_path: Path) -> None:
     assert write(conversation, Edit(kept=[0])) == text
 
 
+def test_huge_number_in_a_broken_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not JSON"):
+        opened('{"messages": [{"role": "user", "n": ' + "9" * 5000 + ", oops", tmp_path)
+
+
 def test_number_in_the_place_of_a_text(tmp_path: Path) -> None:
     conversation = loaded('{"messages": [{"role": "user", "content": NaN}]}', tmp_path)
     assert conversation.messages[0].parts[0].kind == "opaque"
