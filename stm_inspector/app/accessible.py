@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+import shiboken6
 from PySide6.QtCore import QObject, QPoint, QRect
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QAccessibleInterface
 from PySide6.QtWidgets import QWidget
@@ -81,7 +82,7 @@ class BufferAccessible(QAccessibleInterface):
         self._children: dict[int, RowAccessible] = {}
 
     def isValid(self) -> bool:
-        return True
+        return shiboken6.isValid(self.view)
 
     def object(self) -> QObject:
         return self.view

@@ -16,6 +16,7 @@ from stm_inspector.app.buffer_canvas import NO_ROWS, BufferCanvas
 from stm_inspector.app.buffer_painter import Scene
 from stm_inspector.app.buffer_rows import NONE, RowKind, build_rows
 from stm_inspector.app.buffer_texts import Texts, worst_problems
+from stm_inspector.app.tooltips import plain
 from stm_inspector.buffer.plan import Plan
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.tokens.counts import TokenCounts
@@ -111,7 +112,8 @@ class BufferView(BufferCanvas):
         if _same(wanted, self._listed):
             return
         self._listed = wanted
-        self._rebuild()
+        if not self._dragging:
+            self._rebuild()
 
     def set_matches(self, indices: Iterable[int] | NDArray[np.integer]) -> None:
         """Highlight these messages as found by a search."""
@@ -357,7 +359,7 @@ class BufferView(BufferCanvas):
                 text = self.tooltip_for(int(self._rows.first[row]))
             else:
                 text = self.spoken_row(row)
-        QToolTip.showText(event.globalPos(), text, self.viewport(), self.row_rect(row))
+        QToolTip.showText(event.globalPos(), plain(text), self.viewport(), self.row_rect(row))
 
 
 _BY_KEY = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)

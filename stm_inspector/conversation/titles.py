@@ -28,6 +28,8 @@ _HINT_KEYS = (
     "name",
 )
 _SPACE = re.compile(r"\s+")
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>")
+_ONLY_TAG = re.compile(f"({_TAG.pattern})+")
 _LONG_JSON = 20_000
 
 
@@ -161,11 +163,20 @@ def _size(media: Media | None) -> str:
 
 
 def _first_line(text: str) -> str:
-    """The first line that holds anything, cut to a length nobody can see more of."""
+    """The first line that holds anything, cut to a length nobody can see more of.
+
+    Where that is a tag and no more (``<documents>``), what follows is what it is about.
+    """
+    tag = ""
     for line in text[: 8 * LONGEST].splitlines():
-        if line.strip():
-            return _clean(line)
-    return _clean(text[: 8 * LONGEST])
+        stripped = line.strip()
+        if not stripped:
+            continue
+        if _ONLY_TAG.fullmatch(stripped):
+            tag = tag or stripped
+            continue
+        return _clean(f"{tag} {_TAG.sub(' ', stripped)}" if tag else line)
+    return _clean(tag) or _clean(text[: 8 * LONGEST])
 
 
 def _clean(text: str) -> str:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt
-from PySide6.QtGui import QAccessible, QColor, QContextMenuEvent, QImage, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QColor,
+    QContextMenuEvent,
+    QImage,
+    QPainter,
+    QPaintEvent,
+    QTextDocument,
+)
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from scene import VERDICTS, E, K, S, conversation, counts, plan, summary
@@ -13,6 +21,7 @@ from scene import VERDICTS, E, K, S, conversation, counts, plan, summary
 from stm_inspector.app import glyphs, theme
 from stm_inspector.app.buffer_rows import NONE, RowKind, build_rows
 from stm_inspector.app.buffer_view import BufferView
+from stm_inspector.app.tooltips import plain
 
 FOLD = 2
 """The row of the fold: after messages 0 and 1."""
@@ -358,3 +367,11 @@ def test_an_empty_list_is_drawn_and_takes_keys(qtbot: QtBot, view: BufferView) -
     view.set_conversation(None)
     view.grab()
     assert len(view.rows) == 0
+
+
+def test_tool_tips_show_tags_and_do_not_obey_them(qapp: QApplication) -> None:
+    evil = "<img src='file:///etc/hostname'> & <b>bold</b>"
+    shown = QTextDocument()
+    shown.setHtml(plain(evil))
+    assert shown.toPlainText() == evil
+    assert plain("2 < 3, no more") == "2 < 3, no more"

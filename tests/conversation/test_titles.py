@@ -26,6 +26,12 @@ class TestTitles:
         message = assistant(Part(PartKind.TEXT, "\n  \n First   line\nsecond"), READ)
         assert title_of(message) == ((), "First line")
 
+    def test_a_tag_alone_is_followed_by_what_it_is_about(self) -> None:
+        text = '<documents>\n<document index="1">\n<source>docs/import.md</source>\nmore'
+        assert title_of(assistant(Part(PartKind.TEXT, text))).text == "<documents> docs/import.md"
+        assert title_of(assistant(Part(PartKind.TEXT, "<a>\n</a>"))).text == "<a>"
+        assert title_of(assistant(Part(PartKind.TEXT, "<a> and text"))).text == "<a> and text"
+
     def test_calls_give_the_tool_and_the_argument_that_says_most(self) -> None:
         assert title_of(assistant(READ)) == (("read_file",), "importer/reader.py")
         twice = assistant(READ, Part(PartKind.TOOL_CALL, '{"command": "ls"}', name="bash"))
