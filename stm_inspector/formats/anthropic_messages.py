@@ -90,7 +90,7 @@ class AnthropicMessages(WireFormat):
         if node.value.get("type") != "message" or content is None:
             return None
         return Response(
-            f'{{"role": "assistant", "content": {verbatim(text, content)}}}',
+            (f'{{"role": "assistant", "content": {verbatim(text, content)}}}',),
             blocks.usage_of(node.value.get("usage")),
             string(node.value.get("model")),
             string(node.value.get("id")),

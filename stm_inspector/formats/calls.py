@@ -110,9 +110,7 @@ def calls_of(document: Document, shape: Shape = MESSAGES) -> list[Call]:
     if _is_message_a_line(document, shape):
         lines = document.records
         return [Call(lines[0], messages=[line.value for line in lines], lines=lines)]
-    return [
-        call for record in document.records for call in _calls_in(document.text, record, shape)
-    ]
+    return [call for record in document.records for call in _calls_in(document.text, record, shape)]
 
 
 def node_at(text: str, record: Node, path: Keys) -> Node | None:

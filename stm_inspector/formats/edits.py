@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from stm_inspector.conversation.edit import Edit
+from stm_inspector.conversation.edit import Edit, Insert
 from stm_inspector.formats.rewrite import dumps
 
 
@@ -41,14 +41,23 @@ class EditsByMessage:
         return self._edits.get(index, _UNTOUCHED)
 
 
-def in_order(edit: Edit) -> Iterator[tuple[int | None, str]]:
-    """Kept messages (their index) and synthetic ones (None, JSON text) in the order to write."""
+def steps(edit: Edit) -> Iterator[tuple[int, Insert | None]]:
+    """Kept messages (their index) and synthetic ones (-1 and the insert) in the order to write."""
     inserts = list(edit.inserts)
     done = 0
     for index in edit.kept:
         while done < len(inserts) and inserts[done].before <= index:
-            yield None, dumps({"role": inserts[done].role, "content": inserts[done].text})
+            yield -1, inserts[done]
             done += 1
-        yield index, ""
+        yield index, None
     for insert in inserts[done:]:
-        yield None, dumps({"role": insert.role, "content": insert.text})
+        yield -1, insert
+
+
+def in_order(edit: Edit) -> Iterator[tuple[int | None, str]]:
+    """As ``steps``, for APIs with plain messages: the index, or None and a message as JSON."""
+    for index, insert in steps(edit):
+        if insert is None:
+            yield index, ""
+        else:
+            yield None, dumps({"role": insert.role, "content": insert.text})

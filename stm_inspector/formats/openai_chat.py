@@ -98,7 +98,7 @@ class OpenAIChat(WireFormat):
             message = member(text, choice, "message")
             if message is not None and isinstance(message.value, dict):
                 return Response(
-                    verbatim(text, message),
+                    (verbatim(text, message),),
                     _usage(value.get("usage")),
                     string(value.get("model")),
                     string(value.get("id")),

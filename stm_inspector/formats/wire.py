@@ -19,9 +19,9 @@ from stm_inspector.conversation.model import (
     Usage,
 )
 from stm_inspector.formats.base import Entry, Format, Opened
-from stm_inspector.formats.calls import Call, calls_of, node_at
+from stm_inspector.formats.calls import MESSAGES, Call, Shape, calls_of, node_at
 from stm_inspector.formats.document import Document, parse
-from stm_inspector.formats.edits import EditsByMessage, MessageEdit, in_order
+from stm_inspector.formats.edits import EditsByMessage, MessageEdit, steps
 from stm_inspector.formats.parts import counted, string
 from stm_inspector.formats.rewrite import Changes, Path, dumps, join, rewrite, verbatim
 from stm_inspector.formats.values import Node, elements, member, opened
@@ -42,6 +42,9 @@ ROLES = {
 _TAGS = frozenset(("metadata", "importance", "priority", "sticky", "pinned", "source", "tags"))
 """Members of a message that harnesses put marks in."""
 
+_SYSTEM_FIELDS = frozenset(("system", "instructions", "systemInstruction", "system_instruction"))
+"""Members of a body that are the system prompt; the other fields define tools."""
+
 _TITLE = 60
 """Characters of a title that is made of a message's first words."""
 
@@ -51,9 +54,9 @@ _USER_IDS: tuple[Path, ...] = (("metadata", "user_id"), ("user",), ("safety_iden
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a format found in a response: the message as JSON text, and what it cost."""
+    """What a format found in a response: its messages as JSON text, and what they cost."""
 
-    message: str
+    messages: tuple[str, ...]
     usage: Usage | None = None
     model: str | None = None
     id: str | None = None
@@ -84,10 +87,14 @@ class WireSource:
     messages: Node | None = None
     lines: bool = False
     wrapped: bool = False
+    list_key: str = "messages"
 
 
 class WireFormat(Format):
     """A request body, a list of messages, or a log of requests and responses of one API."""
+
+    shape: Shape = MESSAGES
+    """What tells requests, their messages and responses from everything else."""
 
     fields: tuple[str, ...] = ()
     """Members of the body that become messages of their own before all others, in order."""
@@ -127,18 +134,57 @@ class WireFormat(Format):
     def dropped(self, raw: dict[str, Any], pieces: Sequence[Piece], parts: set[int]) -> Changes:
         """The changes that take ``parts`` out of a message of which something is left."""
 
+    def replaced_field(self, field: str, text: str) -> str:
+        """The JSON text of a member of the body that holds ``text`` alone."""
+        return dumps(text)
+
+    def inserted(self, role: str, text: str) -> str:
+        """The JSON text of a message that is put in."""
+        return dumps({"role": role, "content": text})
+
+    def words(self, raw: Any) -> str | None:
+        """The first text of a message of the user, for a title; None if it is not the user's."""
+        if not isinstance(raw, dict) or raw.get("role") != "user":
+            return None
+        content = raw.get("content")
+        if isinstance(content, list):
+            texts = (string(part.get("text")) for part in content if isinstance(part, dict))
+            content = next((text for text in texts if text), None)
+        return content if isinstance(content, str) else ""
+
+    def answers(self, response: dict[str, Any]) -> int:
+        """How many messages a response adds."""
+        return int(not response.get("error"))
+
+    def notes(self, call: Call) -> list[str]:
+        """What the user should know about this request, one sentence each."""
+        return []
+
+    def api_of(self, messages: Sequence[Message]) -> str:
+        """The API that the messages belong to."""
+        return self.id
+
+    def model_of(self, call: Call) -> str | None:
+        """The model, where the request or the response says it."""
+        model = call.body_value.get("model") or call.response_value.get("model")
+        return model if isinstance(model, str) else None
+
+    def calls(self, document: Document) -> list[Call]:
+        """The requests and responses in ``document``."""
+        return calls_of(document, self.shape)
+
     def finished(self, messages: list[Message]) -> list[Message]:
         """The messages with what can only be said once all are read."""
         return messages
 
     def detect(self, document: Document) -> str | None:
-        found = [sign for call in calls_of(document) if (sign := self.sign(call))]
+        found = [sign for call in self.calls(document) if (sign := self.sign(call))]
         if not found:
             return None
         return found[0] if len(found) == 1 else f"{len(found)} requests, the first: {found[0]}"
 
     def open(self, document: Document) -> Opened:
-        every = calls_of(document)
+        every = self.calls(document)
         known = [call for call in every if self.sign(call)]
         calls = known or every
         if not calls:
@@ -154,9 +200,9 @@ class WireFormat(Format):
     def _entry(self, number: int, call: Call) -> Entry:
         body = call.body_value
         count = len(call.messages) + sum(bool(body.get(field)) for field in self.fields)
-        count += call.response is not None and "error" not in call.response_value
-        model = body.get("model") or call.response_value.get("model")
-        return Entry(number, _title(call), model if isinstance(model, str) else None, count)
+        if call.response is not None:
+            count += self.answers(call.response_value)
+        return Entry(number, self._title(call), self.model_of(call), count)
 
     def _load(self, document: Document, call: Call, notes: Sequence[str]) -> Conversation:
         source, response, more = self._source(document, call)
@@ -172,21 +218,20 @@ class WireFormat(Format):
                 messages.append(read)
                 spots.append(spot)
         if response is not None and spots and spots[-1] is source.spots[-1]:
-            messages[-1] = replace(
-                messages[-1], usage=response.usage, model=response.model, id=response.id
-            )
+            last = messages[-1]
+            id = last.id or response.id
+            messages[-1] = replace(last, usage=response.usage, model=response.model, id=id)
         if all(message.source_field for message in messages):
             reason = f": {skipped[0].reason}" if skipped else ""
             raise InputError(f"{document.name} holds a request without messages{reason}.")
         body = call.body_value
-        model = body.get("model") or (response.model if response else None)
         return Conversation(
             format=self.id,
-            api=self.id,
+            api=self.api_of(messages),
             messages=tuple(self.finished(messages)),
-            model=model if isinstance(model, str) else None,
+            model=self.model_of(call),
             thinking=self.thinking(body) if body else None,
-            origin=Origin(skipped=tuple(skipped), notes=(*notes, *more)),
+            origin=Origin(skipped=tuple(skipped), notes=(*notes, *more, *self.notes(call))),
             source=replace(source, spots=tuple(spots)),
         )
 
@@ -200,12 +245,12 @@ class WireFormat(Format):
             body = node_at(text, call.record, call.body)
         elif call.messages and not call.lines:
             messages = call.record
-        response, own = None, None
+        response, own = None, list[Spot]()
         if call.response is not None:
             answered = node_at(text, call.record, call.response)
             response = self.response(text, answered) if answered else None
             if response is not None:
-                own = Spot(response.message, parse(response.message).records[0])
+                own = [Spot(one, parse(one).records[0]) for one in response.messages]
             notes.append(_note_on_response(call, response))
         if body is not None and call.wrapped:
             # A log holds credentials beside the body: keep nothing of it but the body.
@@ -214,18 +259,21 @@ class WireFormat(Format):
         spots: list[Spot] = []
         if body is not None:
             opened(text, body)
-            messages = member(text, body, "messages")
+            messages = member(text, body, call.list_key)
             for name in self.fields:
                 node = member(text, body, name)
                 if node is not None and node.value:
                     spots.append(Spot(text, node, name))
         if call.lines:
             spots += [Spot(text, node, place=n) for n, node in enumerate(call.lines)]
+        elif messages is not None and isinstance(messages.value, str):
+            spots.append(Spot(text, messages, place=0))
         elif messages is not None:
             spots += [Spot(text, n, place=i) for i, n in enumerate(elements(text, messages))]
-        if own is not None:
-            spots.append(own)
-        source = WireSource(text, tuple(spots), body, messages, bool(call.lines), call.wrapped)
+        spots += own
+        source = WireSource(
+            text, tuple(spots), body, messages, bool(call.lines), call.wrapped, call.list_key
+        )
         return source, response, notes
 
     def _read(self, raw: Any, line: int) -> Message | str:
@@ -253,10 +301,19 @@ class WireFormat(Format):
         parts = tuple(part for _, part in self.field_pieces(field, spot.node.value))
         if not parts:
             return None
-        shown = "system" if field == "system" else "tools"
+        shown = "system" if field in _SYSTEM_FIELDS else "tools"
         return Message(
             Role.SYSTEM, parts, source_role=field, source_field=shown, raw=spot.node.value
         )
+
+    def _title(self, call: Call) -> str:
+        """The first words of the first user message."""
+        for message in call.messages:
+            words = self.words(message)
+            if words is not None:
+                words = " ".join(words[:200].split())
+                return words if len(words) <= _TITLE else f"{words[: _TITLE - 1].rstrip()}…"
+        return ""
 
     def write(self, conversation: Conversation, edit: Edit, *, reply_tokens: int) -> str:
         source: WireSource = conversation.source
@@ -265,9 +322,9 @@ class WireFormat(Format):
         }
         pieces: list[tuple[int | None, str]] = []
         edits = EditsByMessage(edit)
-        for index, added in in_order(edit):
-            if index is None:
-                pieces.append((None, added))
+        for index, insert in steps(edit):
+            if insert is not None:
+                pieces.append((None, self.inserted(insert.role, insert.text)))
                 continue
             spot = source.spots[index]
             written = self._written(spot, edits.of(index))
@@ -283,11 +340,11 @@ class WireFormat(Format):
             return "\n".join(piece for _, piece in pieces) + "\n"
         if source.messages is None:
             return f"[{', '.join(piece for _, piece in pieces)}]"
-        listed = join(source.text, source.messages, pieces)
+        listed = _listed(source.text, source.messages, pieces)
         if source.body is None:
             return listed
         changes |= self._body_changes(source, changes)
-        return rewrite(source.text, source.body, {**changes, ("messages",): listed})
+        return rewrite(source.text, source.body, {**changes, (source.list_key,): listed})
 
     def _body_changes(self, source: WireSource, changes: Changes) -> dict[Path, str | None]:
         more: dict[Path, str | None] = {}
@@ -309,10 +366,14 @@ class WireFormat(Format):
         raw = spot.node.value
         if edit.text is not None:
             if spot.field is not None:
+                return self.replaced_field(spot.field, edit.text)
+            if isinstance(raw, str):
                 return dumps(edit.text)
             return rewrite(spot.text, spot.node, self.replaced(raw, edit.text))
         if not edit.results and not edit.gone:
             return rewrite(spot.text, spot.node, {})
+        if isinstance(raw, str):
+            return None
         pieces = self.field_pieces(spot.field, raw) if spot.field else self.pieces(raw)
         if edit.gone and len(edit.gone) == len(pieces):
             return None
@@ -335,22 +396,24 @@ def _holds(value: Any, path: Path) -> bool:
     return True
 
 
-def _title(call: Call) -> str:
-    """The first words of the first user message."""
-    for message in call.messages:
-        if isinstance(message, dict) and message.get("role") == "user":
-            content = message.get("content")
-            if isinstance(content, list):
-                texts = (string(part.get("text")) for part in content if isinstance(part, dict))
-                content = next((text for text in texts if text), None)
-            words = " ".join(content[:200].split()) if isinstance(content, str) else ""
-            return words if len(words) <= _TITLE else f"{words[: _TITLE - 1].rstrip()}…"
-    return ""
+def _listed(text: str, messages: Node, pieces: Sequence[tuple[int | None, str]]) -> str:
+    """The message list that holds ``pieces``; a single text stays one if nothing joins it."""
+    if not isinstance(messages.value, str):
+        return join(text, messages, pieces)
+    if len(pieces) == 1 and pieces[0][0] == 0:
+        return pieces[0][1]
+    said = [
+        new if place is None else f'{{"role": "user", "content": {new}}}' for place, new in pieces
+    ]
+    return f"[{', '.join(said)}]"
 
 
 def _note_on_response(call: Call, response: Response | None) -> str:
     if response is not None and call.body is None:
         return "This is a response alone: the request it answers is not in this file."
+    if response is not None and len(response.messages) > 1:
+        many = len(response.messages)
+        return f"The last {many} messages are the recorded response; they were not in the request."
     if response is not None:
         return "The last message is the recorded response; it was not part of the request."
     error = call.response_value.get("error")
