@@ -7,6 +7,7 @@ import enum
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeVar
 
 from stm_inspector.buffer.budget import Budget
@@ -55,9 +56,15 @@ def setting(
     )
 
 
+@cache
+def _hints(settings_type: type) -> Mapping[str, Any]:
+    return typing.get_type_hints(settings_type)
+
+
+@cache
 def describe(settings_type: type) -> tuple[Setting, ...]:
     """List the settings of a settings dataclass, in the order in which they are declared."""
-    hints = typing.get_type_hints(settings_type)
+    hints = _hints(settings_type)
     return tuple(_describe(item, hints[item.name]) for item in dataclasses.fields(settings_type))
 
 
@@ -100,7 +107,7 @@ def build(settings_type: type[S], values: Mapping[str, Any]) -> S:
         SettingError: an unknown key, a value of the wrong type, or one out of bounds.
     """
     known = {entry.key: entry for entry in describe(settings_type)}
-    hints = typing.get_type_hints(settings_type)
+    hints = _hints(settings_type)
     parsed: dict[str, Any] = {}
     for key, value in values.items():
         if key not in known:

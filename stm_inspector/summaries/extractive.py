@@ -18,7 +18,8 @@ MESSAGE_CHARACTERS = 200
 """… and so is a message of several parts."""
 
 ARGUMENT_CHARACTERS = 60
-_LEAST_TOKENS_A_LINE = 4
+_FIRST_GUESS = 16  # lines
+_FULL_ENOUGH = 0.9  # of the bound: filling the rest is not worth another count
 _LOOK_AT = 2_000  # characters of a text in which its first sentence is searched
 _SENTENCE_END = re.compile(r"[.!?…](?=\s)|[。！？]")
 
@@ -97,23 +98,22 @@ class Extractive:
         Where the lines of all of them exceed ``max_tokens``, lines are left out evenly, and the
         last line says how many.
         """
-
-        def attempt(lines: int) -> Summary:
-            text = _text(conversation, indices, lines)
-            return Summary(text, count(text), tuple(indices))
-
-        lines = min(len(indices), max(1, max_tokens // _LEAST_TOKENS_A_LINE))
-        best, fits, fails = attempt(1), 1, lines + 1
+        stands_for = tuple(indices)
+        best, fits, fails = None, 0, len(stands_for) + 1
+        lines = min(_FIRST_GUESS, len(stands_for))
         while fails - fits > 1:
-            tried = attempt(lines)
-            if tried.tokens <= max_tokens:
-                best, fits = tried, lines
-                lines = (fits + fails) // 2
+            text = _text(conversation, stands_for, lines)
+            tokens = count(text)
+            if tokens <= max_tokens or lines == 1:
+                best, fits = Summary(text, tokens, stands_for), lines
+                if tokens >= _FULL_ENOUGH * max_tokens:
+                    break
             else:
-                # The first guess is far too long, and the ratio finds the region at once.
                 fails = lines
-                lines = int(lines * max_tokens / tried.tokens)
-            lines = min(max(lines, fits + 1), fails - 1)
+            guess = int(lines * max_tokens / max(1, tokens))
+            lines = min(max(guess, fits + 1), fails - 1)
+        if best is None:
+            raise ValueError("there is nothing to summarise")
         return best
 
 
