@@ -114,7 +114,7 @@ class Planner:
             watermark=situation.watermark,
             target=situation.target,
             totals=totals,
-            problems=self._checker.check(decision, totals.over_budget),
+            problems=self._checker.check(decision, totals.over_budget, layout.zones.anchor),
             call=self._call(settings),
             calls=len(self.calls),
         )

@@ -22,13 +22,18 @@ from tests.buffer.shapes import (
 )
 
 
+def task(talk: Conversation) -> int:
+    return next(index for index, item in enumerate(talk.messages) if item.by_person)
+
+
 def keep_all(talk: Conversation):
     return dropping(len(talk.messages), ())
 
 
 def found(line: str, api: str = OPENAI, **options) -> set[tuple[str, int | None]]:
     """Rule and message of everything the cut of a line causes."""
-    problems = Checker(conversation(line, api, **options)).check(cut(line))
+    talk = conversation(line, api, **options)
+    problems = Checker(talk).check(cut(line), anchor=task(talk))
     return {(problem.rule, problem.index) for problem in problems if not problem.recorded}
 
 
@@ -303,7 +308,7 @@ def test_only_the_system_prompt_left() -> None:
 
 def test_what_the_trimming_costs_the_model() -> None:
     talk = conversation("S U A U A")
-    problems = Checker(talk).check(dropping(5, (0, 1)), over_budget=1234)
+    problems = Checker(talk).check(dropping(5, (0, 1)), over_budget=1234, anchor=1)
     assert {problem.rule for problem in problems} == {"W1", "W3", "W5"}
     assert any("1,234 tokens" in problem.text for problem in problems)
     assert errors(problems) == []
@@ -312,7 +317,7 @@ def test_what_the_trimming_costs_the_model() -> None:
 def test_task_that_only_a_summary_tells() -> None:
     talk = conversation("U A U A")
     told = decision(np.array([4, 4, 0, 0], np.uint8), inserted=(summary(0, stands_for=(0, 1)),))
-    (problem,) = Checker(talk).check(told)
+    (problem,) = Checker(talk).check(told, anchor=0)
     assert problem.rule == "W3"
     assert "summary" in problem.text
 
@@ -372,3 +377,7 @@ def test_rules_describe_themselves() -> None:
         assert rule.remedy.endswith(".")
         assert rule.recorded_remedy.endswith(".")
         assert rule.source
+
+
+def test_quotes_of_the_api_are_readable() -> None:
+    assert not [rule.id for rule in all_rules() if "\\" in rule.text]

@@ -1,6 +1,6 @@
 """Problems: what an API would say of the trimmed buffer.
 
-``Checker(conversation).check(decision, over_budget)`` lists them.
+``Checker(conversation).check(decision, over_budget, anchor)`` lists them.
 
 The rules of a further API are a module with ``RULES`` and ``find(view)`` and one line in ``APIS``.
 """

@@ -63,8 +63,8 @@ A6 = Rule(
     "A6",
     ERROR,
     "the first message is the user's",
-    "The first message is not the user's. The API answers: \"first message must use the "
-    '\\"user\\" role" (reported up to 2024).',
+    "The first message is not the user's. The API answers: 'first message must use the \"user\" "
+    "role' (reported up to 2024).",
     "Protect the anchor, or let the window begin at a user message.",
     "Begin the request with a user message.",
     "lobehub#1601, chatbot-ui#1656, Flowise#2516, py-shiny#1530",

@@ -38,15 +38,18 @@ class Checker:
         self._find = APIS[conversation.api][1] if conversation.api in APIS else _no_rules
         self._recorded: dict[int, dict[Rule, Places]] = {}
 
-    def check(self, decision: Decision, over_budget: int = 0) -> tuple[Problem, ...]:
+    def check(
+        self, decision: Decision, over_budget: int = 0, anchor: int | None = None
+    ) -> tuple[Problem, ...]:
         """List what is wrong with the buffer of ``decision``: what the trimming causes first.
 
         The decision may cover only the first messages (a plan for an earlier call); what comes
-        later is not looked at. ``over_budget`` is the tokens by which the budget is missed.
+        later is not looked at. ``over_budget`` is the tokens by which the budget is missed,
+        ``anchor`` the message that states the task.
         """
         length = len(decision.verdicts)
         recorded = self._of_recording(length)
-        view = view_of(self._facts, decision, length, over_budget)
+        view = view_of(self._facts, decision, length, anchor, over_budget)
         by_api = recorded if view.untouched else _search(self._find, view)
         problems: list[Problem] = []
         for rule, places in (by_api | _search(quality.find, view)).items():

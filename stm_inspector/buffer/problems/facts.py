@@ -47,7 +47,6 @@ class Facts:
         orphans, server_orphans, unanswered: int64[k, 2], message and part.
         empty_texts, marked_empty_texts, late_results, empty_compactions: int64[k, 2].
         prompt: int64[k], the messages of the system prompt that opens the conversation.
-        anchor: the first message a person wrote, or -1.
     """
 
     conversation: Conversation
@@ -73,7 +72,6 @@ class Facts:
     late_results: Ints
     empty_compactions: Ints
     prompt: Ints
-    anchor: int
 
     def part(self, place: Place) -> Part:
         """The part at a place."""
@@ -188,7 +186,6 @@ def gather(conversation: Conversation) -> Facts:
         late_results=_pairs(walk.late_results),
         empty_compactions=_pairs(walk.empty_compactions),
         prompt=np.array(list(_prompt(messages)), dtype=np.int64),
-        anchor=next((index for index, item in enumerate(messages) if item.by_person), -1),
     )
 
 

@@ -59,9 +59,10 @@ def find(view: View) -> Iterator[Found]:
     asked = any(role_code(item.role) == USER for item in view.inserted)
     if not asked and not (facts.speaks & view.sent).any():
         yield at(W2, -1, anywhere=True)
-    if 0 <= facts.anchor < view.length and not view.sent[facts.anchor]:
-        summarised = any(facts.anchor in item.stands_for for item in view.inserted)
+    anchor = view.anchor
+    if anchor is not None and not view.sent[anchor]:
+        summarised = any(anchor in item.stands_for for item in view.inserted)
         gone = _ONLY_TOLD if summarised else _FORGOTTEN
-        yield at(W3, facts.anchor, index=f"{facts.anchor}", gone=gone)
+        yield at(W3, anchor, index=f"{anchor}", gone=gone)
     if view.over_budget > 0:
         yield at(W5, -1, over=f"{view.over_budget:,}")

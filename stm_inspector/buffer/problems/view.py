@@ -24,6 +24,7 @@ class View:
         inserted: the synthetic messages, ascending by ``before``.
         cleared: places of results that are replaced by a placeholder.
         length: how many messages existed at the plan's call.
+        anchor: the message that states the task, or None.
         over_budget: tokens by which the budget is missed, or 0.
     """
 
@@ -34,6 +35,7 @@ class View:
     length: int
     inserted: tuple[Inserted, ...] = ()
     cleared: frozenset[tuple[int, int]] = frozenset()
+    anchor: int | None = None
     over_budget: int = 0
 
     @property
@@ -86,7 +88,13 @@ class View:
         return run_of, order[opens]
 
 
-def view_of(facts: Facts, decision: Decision | None, length: int, over_budget: int = 0) -> View:
+def view_of(
+    facts: Facts,
+    decision: Decision | None,
+    length: int,
+    anchor: int | None = None,
+    over_budget: int = 0,
+) -> View:
     """The view of a decision over the first ``length`` messages; None keeps them all."""
     total = len(facts.roles)
     sent = np.zeros(total, dtype=bool)
@@ -108,5 +116,6 @@ def view_of(facts: Facts, decision: Decision | None, length: int, over_budget: i
         length,
         decision.inserted,
         frozenset(decision.cleared),
+        anchor,
         over_budget,
     )
