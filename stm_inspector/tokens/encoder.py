@@ -12,6 +12,7 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
 from threading import Lock
 from typing import NamedTuple
 
@@ -33,6 +34,9 @@ _MEMORY = 4096
 
 _BATCH_CHARS = 1 << 15
 _BATCH_TEXTS = 512
+
+_AHEAD = 4
+"""Jobs that are cut and handed out for each thread before the first of them is done."""
 
 _PATIENCE = 0.05
 """Seconds between two looks at ``cancelled``."""
@@ -149,12 +153,16 @@ def _encode(
     sums = np.zeros(len(texts), dtype=np.int64)
     exact = np.ones(len(texts), dtype=np.bool_)
     done = 0
-    pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="tokens")
+    workers = os.cpu_count() or 1
+    jobs = _jobs(texts, places)
+    waiting: dict[Future[list[tuple[int, int, bool]]], int] = {}
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="tokens")
     try:
-        waiting: dict[Future[list[tuple[int, int, bool]]], int] = {
-            pool.submit(_do, name, job): job.chars for job in _jobs(texts, places)
-        }
-        while waiting:
+        while True:
+            for job in islice(jobs, workers * _AHEAD - len(waiting)):
+                waiting[pool.submit(_do, name, job)] = job.chars
+            if not waiting:
+                break
             if cancelled is not None and cancelled():
                 raise Cancelled
             finished, _ = wait(waiting, _PATIENCE, FIRST_COMPLETED)
