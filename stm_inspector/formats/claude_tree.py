@@ -22,7 +22,12 @@ _NEAR = 5.0
 
 @dataclass(slots=True, eq=False)
 class Record:
-    """One line: its value and place, and how it hangs in the tree (relinks applied)."""
+    """One line: its value and place, and how it hangs in the tree (relinks applied).
+
+    Attributes:
+        message: the API message of a user or assistant line; empty for other lines.
+        response: what the lines of one response have in common (rule 7), or None.
+    """
 
     value: dict[str, Any]
     node: Node
@@ -31,6 +36,8 @@ class Record:
     parent: str | None
     type: str
     side: bool
+    message: dict[str, Any]
+    response: tuple[str, str] | None
 
     @property
     def time(self) -> float | None:
@@ -38,24 +45,10 @@ class Record:
         return seconds(self.value.get("timestamp"))
 
     @property
-    def message(self) -> dict[str, Any]:
-        """The API message of a user or assistant line; empty for other lines."""
-        message = self.value.get("message")
-        return message if isinstance(message, dict) else {}
-
-    @property
     def blocks(self) -> list[Any]:
         """The content blocks; empty where the content is a string."""
         content = self.message.get("content")
         return content if isinstance(content, list) else []
-
-    @property
-    def response(self) -> tuple[str, str] | None:
-        """What the lines of one response have in common (rule 7)."""
-        if self.type != "assistant":
-            return None
-        id = self.message.get("id")
-        return (id, str(self.value.get("requestId"))) if isinstance(id, str) and id else None
 
 
 def records_of(nodes: Iterable[Node]) -> list[Record]:
@@ -67,6 +60,8 @@ def records_of(nodes: Iterable[Node]) -> list[Record]:
         if not isinstance(value, dict) or not isinstance(value.get("type"), str):
             continue
         uuid, parent = value.get("uuid"), value.get("parentUuid")
+        message = value.get("message")
+        message = message if isinstance(message, dict) else {}
         record = Record(
             value,
             node,
@@ -75,11 +70,18 @@ def records_of(nodes: Iterable[Node]) -> list[Record]:
             parent if isinstance(parent, str) else None,
             value["type"],
             value.get("isSidechain") is True,
+            message,
+            _response(value, message) if value["type"] == "assistant" else None,
         )
         found.append(record)
         if record.uuid is not None:
             by_uuid[record.uuid] = record
     return [record for record in found if record.uuid is None or by_uuid[record.uuid] is record]
+
+
+def _response(value: dict[str, Any], message: dict[str, Any]) -> tuple[str, str] | None:
+    id = message.get("id")
+    return (id, str(value.get("requestId"))) if isinstance(id, str) and id else None
 
 
 def seconds(stamp: Any) -> float | None:

@@ -78,7 +78,7 @@ def _read_bytes(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{path} could not be read: {reason}.") from None
-    if not data.strip():
+    if not data or data.isspace():
         raise InputError(f"{path.name} is empty: there is no conversation in it.")
     return data
 
@@ -135,7 +135,7 @@ class _Reader(Walker):
     def read(self) -> None:
         """Fill ``records`` and ``skipped``."""
         text, end = self.text, len(self.text)
-        line, counted, last_line = 1, 0, 0
+        line, counted, ended = 1, 0, -1
         pos = skip(_SPACE_OR_NUL, text, 0)
         while pos < end:
             line += text.count("\n", counted, pos)
@@ -145,10 +145,9 @@ class _Reader(Walker):
                 pos = self._skip_line(pos, line)
             else:
                 node.line = line
-                self.glued += line == last_line
-                last_line = line + text.count("\n", pos, node.end)
+                self.glued += ended >= 0 and text.find("\n", ended, pos) < 0
                 self.records.append(node)
-                pos = end if node.cut else node.end
+                pos = ended = end if node.cut else node.end
             pos = skip(_SPACE_OR_NUL, text, pos)
 
     def _record(self, pos: int) -> Node | None:

@@ -21,7 +21,11 @@ Changes = Mapping[Path, str | None]
 def dumps(value: Any) -> str:
     """JSON text of a value, with lone surrogates escaped so that it can be encoded."""
     text = json.dumps(value, ensure_ascii=False)
-    return text if text.isascii() else _SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return text
 
 
 def verbatim(text: str, node: Node) -> str:
