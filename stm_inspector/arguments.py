@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import NoReturn
@@ -60,7 +61,15 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         return _commands().parse_args(words)
     parser = Parser(prog=PROGRAM, epilog=_EPILOG)
     _add_window(parser)
-    return parser.parse_args(words, argparse.Namespace(command=WINDOW))
+    arguments, rest = parser.parse_known_args(words, argparse.Namespace(command=WINDOW))
+    if rest:
+        named = first and not os.path.exists(first)
+        parser.error(
+            f"there is no command {first!r}; the commands are {', '.join(_COMMANDS)}"
+            if named
+            else f"the window does not know {rest[0]!r}"
+        )
+    return arguments
 
 
 def settings_from(arguments: argparse.Namespace) -> Settings:

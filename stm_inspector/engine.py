@@ -147,7 +147,8 @@ def make_plan(
             tool_headroom, watermark, target, pins, marks, tail_turns, call, settings.
 
     Raises:
-        SettingError: an unknown policy, setting, counter or model, or a value without sense.
+        SettingError: an unknown policy, setting or model, or a value without sense.
+        InputError: an unknown counter.
     """
     wanted = make_settings(policy, budget=budget, model=model, **options)
     check_pins(conversation, wanted)

@@ -260,6 +260,11 @@ def test_missing_and_surplus_words(words: list[str], capsys) -> None:
     complaint(capsys)
 
 
+def test_mistyped_command_lists_the_commands(capsys) -> None:
+    assert run("plna", "chat.json", "--budget", "5") == 2
+    assert "policies" in complaint(capsys)
+
+
 def _make(folder: Path, name: str) -> Path:
     path = folder / f"{name}.json"
     contents = {
