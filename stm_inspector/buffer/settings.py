@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import enum
 import typing
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from stm_inspector.buffer.budget import Budget
 
@@ -56,14 +56,19 @@ def setting(
     )
 
 
+def describe(settings_type: type) -> tuple[Setting, ...]:
+    """List the settings of a settings dataclass, in the order in which they are declared."""
+    # Every class is hashable; mypy looks at the hash of its instances.
+    return _described(cast(Hashable, settings_type))
+
+
 @cache
-def _hints(settings_type: type) -> Mapping[str, Any]:
+def _hints(settings_type: Any) -> Mapping[str, Any]:
     return typing.get_type_hints(settings_type)
 
 
 @cache
-def describe(settings_type: type) -> tuple[Setting, ...]:
-    """List the settings of a settings dataclass, in the order in which they are declared."""
+def _described(settings_type: Any) -> tuple[Setting, ...]:
     hints = _hints(settings_type)
     return tuple(_describe(item, hints[item.name]) for item in dataclasses.fields(settings_type))
 
@@ -107,7 +112,7 @@ def build(settings_type: type[S], values: Mapping[str, Any]) -> S:
         SettingError: an unknown key, a value of the wrong type, or one out of bounds.
     """
     known = {entry.key: entry for entry in describe(settings_type)}
-    hints = _hints(settings_type)
+    hints = _hints(cast(Hashable, settings_type))
     parsed: dict[str, Any] = {}
     for key, value in values.items():
         if key not in known:
