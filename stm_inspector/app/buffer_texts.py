@@ -184,6 +184,15 @@ def inserted_title(entry: Inserted) -> str:
     return visible(" ".join(entry.text[:600].split()), keep="")[:300]
 
 
+def describe(index: int, texts: Texts, plan: Plan | None) -> str:
+    """The signs of a message's row in words: "42 · tool result · middle · evicted"."""
+    pieces = [str(index), texts.role_words(index)]
+    if plan is not None and index < plan.length:
+        pieces.append(ZONE_WORDS[Zone(int(plan.zones[index]))])
+    word = texts.state(index, plan).word
+    return " · ".join([*pieces, word] if word else pieces)
+
+
 def spoken(
     rows: Rows, row: int, texts: Texts, plan: Plan | None, counts: TokenCounts | None
 ) -> str:

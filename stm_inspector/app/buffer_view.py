@@ -15,7 +15,7 @@ from stm_inspector.app.brackets import make_brackets
 from stm_inspector.app.buffer_canvas import NO_ROWS, BufferCanvas
 from stm_inspector.app.buffer_painter import Scene
 from stm_inspector.app.buffer_rows import NONE, RowKind, build_rows
-from stm_inspector.app.buffer_texts import Texts, worst_problems
+from stm_inspector.app.buffer_texts import Texts, describe, worst_problems
 from stm_inspector.app.tooltips import plain
 from stm_inspector.buffer.plan import Plan
 from stm_inspector.conversation.model import Conversation
@@ -351,12 +351,19 @@ class BufferView(BufferCanvas):
             return True
         return super().viewportEvent(event)
 
+    def _words_of(self, index: int) -> str:
+        """What the signs of a row mean, and what the window has to say of it."""
+        scene = self._scene
+        if scene is None:
+            return ""
+        return f"{describe(index, scene.texts, scene.plan)}\n{self.tooltip_for(index)}".strip()
+
     def _show_tooltip(self, event: QHelpEvent) -> None:
         row = self.row_at(event.pos().y())
         text = ""
         if row != NONE:
             if self._rows.kinds[row] == RowKind.MESSAGE:
-                text = self.tooltip_for(int(self._rows.first[row]))
+                text = self._words_of(int(self._rows.first[row]))
             else:
                 text = self.spoken_row(row)
         QToolTip.showText(event.globalPos(), plain(text), self.viewport(), self.row_rect(row))

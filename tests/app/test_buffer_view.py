@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QRect, QRectF, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import (
     QAccessible,
     QColor,
     QContextMenuEvent,
+    QHelpEvent,
     QImage,
     QPainter,
     QPaintEvent,
     QTextDocument,
 )
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 from scene import VERDICTS, E, K, S, conversation, counts, plan, summary
 
@@ -357,6 +358,26 @@ def test_a_filter_keeps_numbers_and_selection(qtbot: QtBot, view: BufferView) ->
     assert view.current_row == 1
     view.set_visible(None)
     assert view.current_row == int(view.rows.row_of[7])
+
+
+def test_a_filter_that_changes_while_dragging_waits(view: BufferView) -> None:
+    view.set_dragging(True)
+    view.set_visible([7])
+    assert len(view.rows) == 9
+    view.set_dragging(False)
+    assert listed(view) == [(RowKind.MESSAGE, 7)]
+
+
+def test_a_tool_tip_says_what_the_signs_mean(
+    view: BufferView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view.tooltip_for = lambda index: f"Survives from {index}."
+    shown: list[str] = []
+    monkeypatch.setattr(QToolTip, "showText", lambda place, text, *rest: shown.append(text))
+    place = view.row_rect(int(view.rows.row_of[7])).center()
+    event = QHelpEvent(QEvent.Type.ToolTip, place, view.viewport().mapToGlobal(place))
+    QApplication.sendEvent(view.viewport(), event)
+    assert shown == ["7 · tool result · middle · evicted\nSurvives from 7."]
 
 
 def test_an_empty_list_is_drawn_and_takes_keys(qtbot: QtBot, view: BufferView) -> None:
