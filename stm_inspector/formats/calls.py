@@ -25,7 +25,7 @@ _WRAPPINGS: tuple[tuple[Keys, Keys], ...] = (
 
 
 def _has_role(value: Any) -> bool:
-    return isinstance(value, dict) and "role" in value
+    return isinstance(value, dict) and isinstance(value.get("role"), str)
 
 
 def _is_completion_or_message(value: Any) -> bool:
@@ -176,8 +176,7 @@ def _is_error(value: Any) -> bool:
 
 def _is_message_a_line(document: Document, shape: Shape) -> bool:
     return all(
-        isinstance(record.value, dict)
-        and isinstance(record.value.get("role"), str)
+        shape.is_message(record.value)
         and not shape.is_response(record.value)
         and shape.list_key(record.value) is None
         for record in document.records

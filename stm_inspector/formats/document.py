@@ -28,6 +28,13 @@ _MAGIC = (
 _SPACE_OR_NUL = re.compile(r"[ \t\n\r\0]*")
 """A file system that lost power leaves blocks of NUL in a log."""
 
+_EVENTS = re.compile(r"\s*(?:event|data|id|retry)?:")
+_BETWEEN_EVENTS = re.compile(
+    r"(?:[ \t\n\r\0]|(?:event|id|retry)?:[^\n]*|data:[ \t]*(?:\[DONE\])?)*"
+)
+"""What stands before the values in a stream of server-sent events.
+https://html.spec.whatwg.org/multipage/server-sent-events.html"""
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -131,12 +138,13 @@ class _Reader(Walker):
         self.records: list[Node] = []
         self.skipped: list[Skipped] = []
         self.glued = 0
+        self._gap = _BETWEEN_EVENTS if _EVENTS.match(text) else _SPACE_OR_NUL
 
     def read(self) -> None:
         """Fill ``records`` and ``skipped``."""
         text, end = self.text, len(self.text)
         line, counted, ended = 1, 0, -1
-        pos = skip(_SPACE_OR_NUL, text, 0)
+        pos = skip(self._gap, text, 0)
         while pos < end:
             line += text.count("\n", counted, pos)
             counted = pos
@@ -148,7 +156,7 @@ class _Reader(Walker):
                 self.glued += ended >= 0 and text.find("\n", ended, pos) < 0
                 self.records.append(node)
                 pos = ended = end if node.cut else node.end
-            pos = skip(_SPACE_OR_NUL, text, pos)
+            pos = skip(self._gap, text, pos)
 
     def _record(self, pos: int) -> Node | None:
         """The value at ``pos``. Only the first is walked: the rest may never be looked at."""

@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from stm_inspector.conversation.edit import Edit
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.formats.base import Entry, Format, Opened
 from stm_inspector.formats.document import Document, read_document
+from stm_inspector.formats.parts import counted
 
 
 @cache
@@ -23,8 +25,9 @@ def all_formats() -> tuple[Format, ...]:
     from stm_inspector.formats.anthropic_messages import AnthropicMessages
     from stm_inspector.formats.claude_code import ClaudeCode
     from stm_inspector.formats.openai_chat import OpenAIChat
+    from stm_inspector.formats.openai_responses import OpenAIResponses
 
-    return (ClaudeCode(), AnthropicMessages(), OpenAIChat())
+    return (ClaudeCode(), OpenAIResponses(), AnthropicMessages(), OpenAIChat())
 
 
 def get_format(format_id: str) -> Format:
@@ -162,14 +165,22 @@ def _detect(document: Document) -> tuple[Format, str]:
 
 
 def _description(document: Document) -> str:
-    first = document.records[0].value
     many = len(document.records)
-    what = f"{many} records, the first of them " if many > 1 else ""
-    if isinstance(first, dict):
-        keys = ", ".join(repr(str(key)[:40]) for key in list(first)[:6])
-        more = " and others" if len(first) > 6 else ""
-        return f"{what}an object with the keys {keys}{more}" if keys else f"{what}an empty object"
-    return f"{what}a list of {len(first)} elements"
+    what = f"{many:,} records, the first of them " if many > 1 else ""
+    return what + _shape(document.records[0].value)
+
+
+def _shape(value: Any = None) -> str:
+    """What a value looks like from outside, for a sentence."""
+    if isinstance(value, list):
+        first = "a list" if value and isinstance(value[0], list) else _shape(*value[:1])
+        inside = f", the first of them {first}" if value else ""
+        return f"a list of {counted(len(value), 'element')}{inside}"
+    if not isinstance(value, dict):
+        return "no object"
+    keys = ", ".join(repr(str(key)[:40]) for key in list(value)[:6])
+    more = " and others" if len(value) > 6 else ""
+    return f"an object with the keys {keys}{more}" if keys else "an empty object"
 
 
 def _ids() -> str:

@@ -213,7 +213,8 @@ class Walker:
         try:
             value, end = self._decode(self.text, pos)
         except json.JSONDecodeError as error:
-            raise Unreadable(error.pos, error.msg[:1].lower() + error.msg[1:]) from None
+            reason = error.msg.removesuffix(" at").removesuffix(" starting")
+            raise Unreadable(error.pos, reason[:1].lower() + reason[1:]) from None
         except RecursionError:
             raise Unreadable(pos, TOO_DEEP) from None
         except ValueError:

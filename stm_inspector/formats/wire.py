@@ -156,6 +156,10 @@ class WireFormat(Format):
         """How many messages a response adds."""
         return int(not response.get("error"))
 
+    def cleaned(self, text: str, body: Node) -> str:
+        """A body out of a log, without the credentials in it."""
+        return verbatim(text, body)
+
     def notes(self, call: Call) -> list[str]:
         """What the user should know about this request, one sentence each."""
         return []
@@ -193,7 +197,9 @@ class WireFormat(Format):
                 f"or response of {self.title}."
             )
         entries = tuple(self._entry(number, call) for number, call in enumerate(calls))
-        notes = _notes_on_others(len(document.records), len(every), len(calls), self.title)
+        used = sum(len(call.lines) or 1 for call in calls)
+        others = max(len(document.records), len(every)) - used
+        notes = _notes_on_others(others, self.title)
         default = max(entries, key=lambda entry: (entry.messages or 0, -entry.number)).number
         return Opened(entries, lambda number: self._load(document, calls[number], notes), default)
 
@@ -254,7 +260,7 @@ class WireFormat(Format):
             notes.append(_note_on_response(call, response))
         if body is not None and call.wrapped:
             # A log holds credentials beside the body: keep nothing of it but the body.
-            text = text[body.start : body.end]
+            text = self.cleaned(text, body)
             body = parse(text).records[0]
         spots: list[Spot] = []
         if body is not None:
@@ -421,8 +427,7 @@ def _note_on_response(call: Call, response: Response | None) -> str:
     return f"The recorded response is an error and holds no message: {str(reason)[:200]}"
 
 
-def _notes_on_others(records: int, every: int, known: int, title: str) -> list[str]:
-    others = max(records, every) - known
+def _notes_on_others(others: int, title: str) -> list[str]:
     if others <= 0:
         return []
     return [f"{counted(others, 'record')} without a request of {title} in this file: left out."]

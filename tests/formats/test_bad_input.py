@@ -28,17 +28,21 @@ BODY = {"model": "gpt-4o", "messages": [HELLO]}
         (b"SQLite format 3\0" + bytes(90), "is an SQLite database"),
         (b"PK\x03\x04" + bytes(90), "is a zip archive"),
         (bytes(range(256)) * 8, "is a binary file"),
+        (b"[" * 500 + b"]" * 500, "a list of 1 element, the first of them a list"),
         (b"12", "holds no JSON object or list"),
         (b"null", "holds no JSON object or list"),
         (b"{}", "an empty object"),
         (b"[]", "a list of 0 elements"),
         (b'{"name": "x", "version": 3}', "an object with the keys 'name', 'version'"),
-        (b'[1, "two", {"three": 3}]', "a list of 3 elements"),
+        (b'[1, "two", {"three": 3}]', "a list of 3 elements, the first of them no object"),
         (b'{"messages": [], "model": "gpt-4o"}', "no conversation that is known here"),
         (b'{"messages": [], "tools": [{"function": {"name": "f"}}]}', "without messages"),
         (b'{"messages": [{"from": "human", "value": "x"}]}', "no conversation that is known"),
         (b'{"contents": [{"role": "user", "parts": [{"text": "x"}]}]}', "with the keys 'contents'"),
-        (b'[{"role": "user", "parts": [{"text": "x"}]}]', "a list of 1 elements"),
+        (
+            b'[{"role": "user", "parts": [{"text": "x"}]}]',
+            "a list of 1 element, the first of them an object",
+        ),
         (b'{"messages": [{"role": "user", "content": "x"', "is not JSON"),
         (b"[" * 100_000, "nested too deeply"),
         (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "nested too deeply"),
@@ -226,4 +230,5 @@ def test_message_a_line(tmp_path: Path) -> None:
     conversation = loaded(text, tmp_path)
     assert texts(conversation) == ["hello", "hi"]
     assert [message.line for message in conversation.messages] == [1, 2]
+    assert not conversation.origin.notes
     assert write(conversation, Edit(kept=[1])) == text.splitlines(keepends=True)[1]
