@@ -165,6 +165,13 @@ class BufferCanvas(QAbstractScrollArea):
         bar.setRange(0, max(0, content - self.viewport().height()))
         self._tell_viewport()
 
+    def _see_row(self, row: int) -> None:
+        rect, bar = self.row_rect(row), self.verticalScrollBar()
+        if rect.top() < 0:
+            bar.setValue(bar.value() + rect.top() - self._margin())
+        elif rect.bottom() > self.viewport().height():
+            bar.setValue(bar.value() + rect.bottom() - self.viewport().height() + self._margin())
+
     def _tell_viewport(self) -> None:
         sight = self._rows_in_sight()
         if sight:
