@@ -8,8 +8,10 @@ from pathlib import Path
 
 from stm_inspector.app.find import Index, build_index
 from stm_inspector.buffer.planner import Planner
+from stm_inspector.buffer.settings import Settings
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Conversation
+from stm_inspector.engine import check_pins
 from stm_inspector.formats import Recording, open_file
 from stm_inspector.tokens.counting import count, quick
 from stm_inspector.tokens.counts import TokenCounts
@@ -46,27 +48,43 @@ def open_recording(path: str, format: str | None) -> Recording:
 
 
 def prepare(
-    recording: Recording, number: int | None, counter: str, check: Callable[[], None]
+    recording: Recording,
+    number: int | None,
+    counter: str,
+    settings: Settings,
+    check: Callable[[], None],
 ) -> Opened:
-    """Load one conversation of ``recording`` and count it roughly.
+    """Load one conversation of ``recording``, count it roughly, and plan it once.
 
+    The plan itself is thrown away; what the planner keeps of it makes the next ones fast.
     ``check`` is called between the steps and raises to give up.
+
+    Raises:
+        InputError: there is no such conversation.
+        SettingError: ``settings`` make no sense for it.
     """
     conversation = recording.load(number)
     check()
     index = build_index(conversation)
     check()
     counts = quick(conversation, counter)
-    return Opened(recording, conversation, index, counts, Planner(conversation, counts))
+    check()
+    planner = Planner(conversation, counts)
+    check_pins(conversation, settings)
+    planner.plan(settings)
+    return Opened(recording, conversation, index, counts, planner)
 
 
 def recount(
     conversation: Conversation,
     counter: str,
     model: str | None,
+    settings: Settings,
     progress: Callable[[float], None],
     cancelled: Callable[[], bool],
 ) -> Counted:
-    """Count ``conversation`` properly and make a planner for the result."""
+    """Count ``conversation`` properly and make a planner for the result, warm as above."""
     counts = count(conversation, counter, model=model, progress=progress, cancelled=cancelled)
-    return Counted(counts, Planner(conversation, counts))
+    planner = Planner(conversation, counts)
+    planner.plan(settings)
+    return Counted(counts, planner)

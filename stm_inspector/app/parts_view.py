@@ -32,36 +32,36 @@ class PartsView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._tree = QTreeWidget()
-        self._tree.setAccessibleName("Parts of the message")
-        self._tree.setHeaderLabels(["Part", "Tokens", "Facts"])
-        self._tree.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
-        self._tree.setAlternatingRowColors(False)
-        self._tree.setIndentation(14)
-        header = self._tree.header()
+        self.tree = QTreeWidget()
+        self.tree.setAccessibleName("Parts of the message")
+        self.tree.setHeaderLabels(["Part", "Tokens", "Facts"])
+        self.tree.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
+        self.tree.setAlternatingRowColors(False)
+        self.tree.setIndentation(14)
+        header = self.tree.header()
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         header.setMaximumSectionSize(220)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 8, 0, 0)
-        column.addWidget(self._tree, 1)
+        column.addWidget(self.tree, 1)
         self._note = label(level="soft", wrap=True)
         column.addWidget(self._note)
 
     def show_message(self, message: Message, counts: TokenCounts, index: int) -> None:
         """List the parts of ``message``, which is number ``index``."""
-        self._tree.clear()
+        self.tree.clear()
         exactness = Exactness(int(counts.exactness[index]))
         tokens = counts.parts_of(index)
         for place, part in enumerate(message.parts[:LIMIT]):
             number = int(tokens[place])
-            self._tree.addTopLevelItem(_item(part, token_text(number, exactness)))
-        self._tree.expandAll()
+            self.tree.addTopLevelItem(_item(part, token_text(number, exactness)))
+        self.tree.expandAll()
         self._note.setText(_overhead(message, counts, index, exactness))
 
     def clear(self) -> None:
         """Show nothing."""
-        self._tree.clear()
+        self.tree.clear()
         self._note.setText("")
 
 

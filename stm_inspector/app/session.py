@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
-from PySide6.QtGui import QUndoStack
 
-from stm_inspector.app.choices import ChangeCommand, Choices
+from stm_inspector.app.choices import Choices
+from stm_inspector.app.decisions import Decisions, sentence
 from stm_inspector.app.find import Filter, Index, filtered, search
 from stm_inspector.app.opening import Counted, Opened, open_recording, prepare, recount
 from stm_inspector.app.tasks import Job, Runner
 from stm_inspector.buffer.plan import Inserted, Plan, Zone
 from stm_inspector.buffer.planner import Planner
-from stm_inspector.buffer.policies import get_policy
-from stm_inspector.buffer.settings import SettingError, Settings, build, describe, to_json
+from stm_inspector.buffer.settings import SettingError, Settings
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Conversation
-from stm_inspector.engine import check_pins
 from stm_inspector.formats import Recording
 from stm_inspector.tokens.counts import TokenCounts
-from stm_inspector.tokens.models import find_model
 
 FRAME = 16
 """Milliseconds between two plans while a handle moves."""
-PAUSE = 1000
-"""Milliseconds after which a further change of the same setting is an undo entry of its own."""
 SEARCH_DELAY = 150
 """Milliseconds of quiet before a search starts."""
 
@@ -37,36 +30,29 @@ Indices = NDArray[np.intp]
 _NONE_FOUND: Indices = np.empty(0, np.intp)
 
 
-class Session(QObject):
+class Session(Decisions):
     """Holds the state of the window; views show it and call its intents.
 
-    Signals:
+    Signals, beside those of ``Decisions``:
         opened: another conversation is open (``conversation`` may be None before the first).
         counted: ``counts`` became better, or are by another counter.
-        choices_changed: policy, options, budget, marks, pins, model or counter changed.
         planned: ``plan`` is new, as are ``visible`` and everything derived from it.
         selected: ``selection`` changed.
         found: ``query`` or ``matches`` changed.
         filter_changed: ``filter`` changed (``planned`` does not follow, ``visible`` is new).
-        drag_changed(bool): a handle is held, or was let go.
         failed(str): something the user asked for did not work; one sentence.
-        refused(str): a setting makes no sense and was left as it was; one sentence.
     """
 
     opened = Signal()
     counted = Signal()
-    choices_changed = Signal()
     planned = Signal()
     selected = Signal()
     found = Signal()
     filter_changed = Signal()
-    drag_changed = Signal(bool)
     failed = Signal(str)
-    refused = Signal(str)
 
     def __init__(self, choices: Choices | None = None, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.choices = choices or Choices()
+        super().__init__(choices or Choices(), parent)
         self.recording: Recording | None = None
         self.conversation: Conversation | None = None
         self.counts: TokenCounts | None = None
@@ -79,15 +65,9 @@ class Session(QObject):
         self.matches: Indices = _NONE_FOUND
         self.filter = Filter()
         self.visible: Indices | None = None
-        self.undo_stack = QUndoStack(self)
         self.opening: Runner[Opened] = Runner(self)
         self.counting: Runner[Counted] = Runner(self)
         self._searching: Runner[Indices] = Runner(self)
-        self._options: dict[str, Mapping[str, Any]] = {}
-        self.dragging = False
-        self._gesture = 0
-        self._since_change = QElapsedTimer()
-        self._since_change.start()
         self._since_plan = QElapsedTimer()
         self._plan_timer = QTimer(self, singleShot=True)
         self._plan_timer.timeout.connect(self._replan)
@@ -95,11 +75,6 @@ class Session(QObject):
         self._search_timer.timeout.connect(self._search)
 
     # Reading and counting
-
-    @property
-    def settings(self) -> Settings:
-        """The plan's settings."""
-        return self.choices.settings
 
     def open(
         self,
@@ -113,21 +88,23 @@ class Session(QObject):
 
         ``settings``, where given, hold from then on, with their pins and marks.
         """
-        counter = self.choices.counter
+        counter, wanted = self.choices.counter, settings or self._bare()
 
         def work(job: Job) -> Opened:
             recording = open_recording(path, format)
             job.check()
-            return prepare(recording, number, counter, job.check)
+            return prepare(recording, number, counter, wanted, job.check)
 
         self.opening.start(work, lambda opened: self._show(opened, settings), self._fail)
 
     def choose_conversation(self, number: int) -> None:
         """Show another conversation of the open file."""
-        recording, counter = self.recording, self.choices.counter
+        recording, counter, bare = self.recording, self.choices.counter, self._bare()
         if recording is not None:
             self.opening.start(
-                lambda job: prepare(recording, number, counter, job.check), self._show, self._fail
+                lambda job: prepare(recording, number, counter, bare, job.check),
+                self._show,
+                self._fail,
             )
 
     def close(self) -> None:
@@ -135,17 +112,13 @@ class Session(QObject):
         for runner in (self.opening, self.counting, self._searching):
             runner.close()
 
+    def _bare(self) -> Settings:
+        """The settings without pins and marks: these are places in one conversation."""
+        return replace(self.settings, pins=frozenset(), marks={}, call=None)
+
     def _show(self, opened: Opened, given: Settings | None = None) -> None:
-        # Pins and marks are places in the conversation that goes now.
-        bare = replace(self.settings, pins=frozenset(), marks={}, call=None)
-        choices = replace(self.choices, settings=given or bare)
-        try:
-            if given is not None:
-                check_pins(opened.conversation, given)
-            plan = opened.planner.plan(choices.settings)
-        except SettingError as error:
-            self.failed.emit(f"{sentence(str(error))}")
-            return
+        choices = replace(self.choices, settings=given or self._bare())
+        plan = opened.planner.plan(choices.settings)
         self.counting.cancel()
         self.recording, self.conversation = opened.recording, opened.conversation
         self.counts, self.planner, self.index = opened.counts, opened.planner, opened.index
@@ -164,9 +137,11 @@ class Session(QObject):
         conversation = self.conversation
         if conversation is None:
             return
-        counter, model = self.choices.counter, self.choices.model
+        counter, model, settings = self.choices.counter, self.choices.model, self.settings
         self.counting.start(
-            lambda job: recount(conversation, counter, model, job.progress, job.cancelled),
+            lambda job: recount(
+                conversation, counter, model, settings, job.progress, job.cancelled
+            ),
             self._recounted,
             self._fail,
         )
@@ -179,6 +154,8 @@ class Session(QObject):
     def _fail(self, error: BaseException) -> None:
         if isinstance(error, InputError):
             self.failed.emit(str(error))
+        elif isinstance(error, SettingError):
+            self.failed.emit(sentence(str(error)))
         else:
             raise error
 
@@ -190,6 +167,11 @@ class Session(QObject):
         waiting = self._plan_timer.isActive() or self._search_timer.isActive()
         running = self.opening.busy or self.counting.busy or self._searching.busy
         return not waiting and not running
+
+    def _decided(self, before: Choices) -> None:
+        self._schedule()
+        if (before.model, before.counter) != (self.choices.model, self.choices.counter):
+            self.count()
 
     def _schedule(self) -> None:
         """Plan within this frame: now if the last plan is a frame old, else when it will be."""
@@ -216,108 +198,7 @@ class Session(QObject):
         """The smallest input budget that keeps message ``index``, None if none does."""
         return None if self.planner is None else self.planner.survives_from(self.settings, index)
 
-    # Choices: every one of these is one undo entry
-
-    def begin_drag(self) -> None:
-        """A handle is held: what it changes until ``end_drag`` is one undo entry."""
-        self._gesture += 1
-        self.dragging = True
-        self.drag_changed.emit(True)
-
-    def end_drag(self) -> None:
-        """The handle was let go."""
-        self._gesture += 1
-        self.dragging = False
-        self.drag_changed.emit(False)
-
-    def set_policy(self, policy: str) -> None:
-        """Plan by ``policy``, with the options it last had in this session."""
-        if policy == self.settings.policy:
-            return
-        self._options[self.settings.policy] = self.settings.options
-        options = self._options.get(policy, {})
-        title = get_policy(policy).title
-        self._change(f"policy {title}", policy=policy, options=options, watermark=None, target=None)
-
-    def set_option(self, key: str, value: Any) -> None:
-        """Set one of the policy's own settings."""
-        options = {**self.settings.options, key: value}
-        try:
-            build(get_policy(self.settings.policy).settings, options)
-        except SettingError as error:
-            self.refused.emit(sentence(str(error).replace(key, self._label(key), 1)))
-            self.choices_changed.emit()
-        else:
-            mark = None if key == "trigger" else self.settings.watermark
-            self._change(key.replace("_", " "), options=options, watermark=mark)
-
-    def _label(self, key: str) -> str:
-        entries = describe(get_policy(self.settings.policy).settings)
-        return next(entry.label for entry in entries if entry.key == key)
-
-    def options(self) -> Mapping[str, Any]:
-        """All of the policy's own settings with their present values, as plain JSON values."""
-        return to_json(build(get_policy(self.settings.policy).settings, self.settings.options))
-
-    def set_budget(self, tokens: int) -> None:
-        """Set the input budget itself; the window and the reserves stay."""
-        budget = self.settings.budget
-        fixed = None if tokens == budget.window - budget.reserved else max(0, tokens)
-        self._change("budget", budget=replace(budget, fixed=fixed))
-
-    def set_window(self, tokens: int) -> None:
-        """Set the context window; the budget is what the reserves leave of it."""
-        self._change("window", budget=replace(self.settings.budget, window=tokens, fixed=None))
-
-    def set_reserve(self, name: str, tokens: int) -> None:
-        """Set "reply", "safety" or "tool_headroom"; the budget follows."""
-        budget = replace(self.settings.budget, **{name: tokens}, fixed=None)
-        self._change(name.replace("_", " "), budget=budget)
-
-    def set_watermark(self, mark: float | None) -> None:
-        """Set where the policy acts; see ``Settings.watermark`` for the units.
-
-        A policy that has a trigger among its own settings gets it there, so that there is one
-        number and not two.
-        """
-        if mark is not None and mark <= 1 and "trigger" in self.options():
-            options = {**self.settings.options, "trigger": mark}
-            self._change("watermark", options=options, watermark=None)
-        else:
-            self._change("watermark", watermark=mark)
-
-    def set_target(self, mark: float | None) -> None:
-        """Set what the policy brings the buffer down to, in the same units."""
-        self._change("target", target=mark)
-
-    def set_tail_turns(self, turns: int) -> None:
-        """Set how many turns before the current one count as the tail."""
-        self._change("tail turns", tail_turns=turns)
-
-    def set_model(self, name: str | None) -> None:
-        """Plan for a model: its window, and its token counter where that is automatic."""
-        budget = self.settings.budget
-        model = find_model(name) if name else None
-        if model is not None and model.window:
-            budget = replace(budget, window=model.window, fixed=None)
-        settings = replace(self.settings, budget=budget)
-        self._push("model", replace(self.choices, settings=settings, model=name))
-
-    def set_counter(self, counter: str) -> None:
-        """Count with another counter."""
-        self._push("counter", replace(self.choices, counter=counter))
-
-    def reset(self) -> None:
-        """Every setting of the policy, the budget and the marks back to its default."""
-        defaults = Settings()
-        self._change(
-            "reset to defaults",
-            options={},
-            budget=defaults.budget,
-            watermark=None,
-            target=None,
-            tail_turns=defaults.tail_turns,
-        )
+    # Pins and marks
 
     def toggle_pin(self, index: int) -> None:
         """Pin message ``index`` and what it is locked to, or let them go."""
@@ -347,24 +228,6 @@ class Session(QObject):
         structure = self.conversation.structure
         group = int(structure.group_of[index])
         return structure.groups[group] if group >= 0 else ()
-
-    def _change(self, text: str, **changes: Any) -> None:
-        self._push(text, replace(self.choices, settings=replace(self.settings, **changes)))
-
-    def _push(self, text: str, after: Choices) -> None:
-        if after != self.choices:
-            if not self.dragging and self._since_change.elapsed() > PAUSE:
-                self._gesture += 1
-            self._since_change.start()
-            gesture = (text, self._gesture)
-            self.undo_stack.push(ChangeCommand(text, self.choices, after, self._put, gesture))
-
-    def _put(self, choices: Choices) -> None:
-        before, self.choices = self.choices, choices
-        self.choices_changed.emit()
-        self._schedule()
-        if (before.model, before.counter) != (choices.model, choices.counter):
-            self.count()
 
     # Looking
 
@@ -431,9 +294,3 @@ class Session(QObject):
         else:
             place = int(np.searchsorted(self.matches, at, side="left")) - 1
         self.select(int(self.matches[place % self.matches.size]))
-
-
-def sentence(text: str) -> str:
-    """``text`` as a sentence: with a capital and a full stop."""
-    whole = text[:1].upper() + text[1:]
-    return whole if whole.endswith((".", "?", "!")) else f"{whole}."

@@ -8,7 +8,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stm_inspector.buffer.settings import Settings
+from stm_inspector.buffer.policies import get_policy
+from stm_inspector.buffer.settings import SettingError, Settings
 from stm_inspector.conversation.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,10 +44,15 @@ def shoot(
     """
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from stm_inspector.app.choices import Choices
+    from stm_inspector.app.decisions import sentence
     from stm_inspector.app.main import make_application
     from stm_inspector.app.main_window import MainWindow
     from stm_inspector.app.preferences import Preferences
 
+    try:
+        get_policy((settings or Settings()).policy)
+    except SettingError as error:
+        raise InputError(sentence(str(error))) from error
     make_application()
     with tempfile.TemporaryDirectory() as folder:
         preferences = Preferences(Path(folder) / "preferences.ini")

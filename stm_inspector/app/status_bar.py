@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QHideEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QWidget
 
 from stm_inspector.app import theme
@@ -14,6 +14,9 @@ from stm_inspector.buffer.plan import Plan, Severity, Zone
 
 PATIENCE = 500
 """Milliseconds before a running job shows a progress bar."""
+SPACING = 18
+NOTE_WIDTH = 60
+"""Pixels left for a note before the legend gives way to it."""
 LEGEND = (Zone.SYSTEM, Zone.ANCHOR, Zone.RETRIEVED, Zone.MIDDLE, Zone.TAIL)
 
 
@@ -36,7 +39,13 @@ class Swatch(QWidget):
 
 
 class Progress(QWidget):
-    """A bar with Cancel for one runner; it appears when the job takes longer than half a second."""
+    """A bar with Cancel for one runner; it appears when the job takes longer than half a second.
+
+    Signals:
+        appeared(bool): it came, or went.
+    """
+
+    appeared = Signal(bool)
 
     def __init__(self, runner: Runner, text: str) -> None:  # type: ignore[type-arg]
         super().__init__()
@@ -56,6 +65,14 @@ class Progress(QWidget):
         runner.busy_changed.connect(self._busy)
         runner.progressed.connect(self._progressed)
         self.hide()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self.appeared.emit(True)
+        super().showEvent(event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self.appeared.emit(False)
+        super().hideEvent(event)
 
     def _busy(self, busy: bool) -> None:
         self._bar.setRange(0, 0)
@@ -97,7 +114,7 @@ class StatusBar(QWidget):
         self._counting = Progress(session.counting, "Counting tokens")
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 4, 14, 4)
-        row.setSpacing(18)
+        row.setSpacing(SPACING)
         for widget in (self._kept, self._tokens, self._exactness, self._problems):
             row.addWidget(widget)
         row.addWidget(self._note, 1)
@@ -105,17 +122,34 @@ class StatusBar(QWidget):
         row.addWidget(self._counting)
         self._legend = _legend()
         row.addWidget(self._legend)
+        # The line gives way, part by part, rather than holding the window wide.
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        for progress in (self._reading, self._counting):
+            progress.appeared.connect(lambda _on: self._fit())
         session.opened.connect(self._refresh)
         session.counted.connect(self._refresh)
         session.planned.connect(self._refresh)
         self._refresh()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Show the legend where there is room for it."""
+        shown: tuple[QWidget, ...] = (self._kept, self._tokens, self._exactness, self._problems)
+        shown += (self._reading, self._counting)
+        used = sum(widget.sizeHint().width() + SPACING for widget in shown if widget.isVisible())
+        room = self.width() - used - self._legend.sizeHint().width() - NOTE_WIDTH
+        self._legend.setVisible(self._session.plan is not None and room > 0)
+
     def _refresh(self) -> None:
         plan = self._session.plan
-        for widget in (self._kept, self._tokens, self._exactness, self._legend):
+        for widget in (self._kept, self._tokens, self._exactness):
             widget.setVisible(plan is not None)
         self._problems.setVisible(plan is not None and bool(plan.problems))
         self._show_note()
+        self._fit()
         if plan is None:
             return
         totals = plan.totals

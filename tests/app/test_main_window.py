@@ -57,9 +57,7 @@ def test_a_bundled_sample_opens_at_a_click(window: MainWindow, qtbot: QtBot) -> 
     assert not window.preferences.recent  # a sample is not one of the user's files
 
 
-def test_dragging_the_budget_handle_plans_and_is_one_undo(
-    opened: MainWindow, qtbot: QtBot
-) -> None:
+def test_dragging_the_budget_handle_plans_and_is_one_undo(opened: MainWindow, qtbot: QtBot) -> None:
     session, bar = opened.session, panes(opened).budget.bar
     handle = bar.handles["budget"]
     before = session.settings.budget.input
@@ -198,9 +196,7 @@ def test_settings_are_edited_undone_and_reset(opened: MainWindow, qtbot: QtBot) 
     assert not locks.isChecked()
 
 
-def test_naive_trimming_lists_the_orphan_and_jumps_to_it(
-    opened: MainWindow, qtbot: QtBot
-) -> None:
+def test_naive_trimming_lists_the_orphan_and_jumps_to_it(opened: MainWindow, qtbot: QtBot) -> None:
     session, detail = opened.session, panes(opened).detail
     session.set_policy("sliding-window")
     session.set_option("protect", [])
@@ -254,9 +250,7 @@ def test_every_control_has_an_accessible_name(opened: MainWindow) -> None:
 def test_every_command_is_in_a_menu_and_no_shortcut_is_used_twice(opened: MainWindow) -> None:
     assert {command.menu for command in COMMANDS} <= set(MENUS)
     in_menus = {
-        action.objectName()
-        for menu in opened.menus.by_title.values()
-        for action in menu.actions()
+        action.objectName() for menu in opened.menus.by_title.values() for action in menu.actions()
     }
     assert {command.id for command in COMMANDS} <= in_menus
     keys = [
