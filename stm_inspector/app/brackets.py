@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
 from stm_inspector.app import glyphs
 from stm_inspector.app.buffer_rows import NONE, Rows
+from stm_inspector.buffer.plan import Plan, Verdict
 from stm_inspector.conversation.structure import Structure
 
 LANES = 3
@@ -59,9 +60,12 @@ def draw_bracket(
     em: float,
     row_height: int,
     offset: int,
+    *,
+    broken: bool = False,
 ) -> None:
     """One bracket over the rows of a group: a padlock at the first, a tick at every other.
 
+    A ``broken`` one, of a group that the plan splits, is dashed and its padlock open.
     ``right`` is where the ticks end; ``offset`` is the y of row 0.
     """
     x = round(right - 0.55 * em - lane * 0.3 * em) + 0.5
@@ -79,14 +83,26 @@ def draw_bracket(
         path.moveTo(x, y)
         path.lineTo(right, y)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.strokePath(path, QPen(colour, 1.4))
+    pen = QPen(colour, 1.4)
+    if broken:
+        pen.setDashPattern([2, 2])
+    painter.strokePath(path, pen)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     height = 0.78 * em
     lock = QRectF(0.35 * em, top - height / 2 - 0.5, 0.6 * em, height)
-    glyphs.draw_padlock(painter, lock, colour)
+    glyphs.draw_padlock(painter, lock, colour, broken=broken)
 
 
 def rows_of_group(group: tuple[int, ...], rows: Rows) -> list[int]:
     """The rows, ascending, in which the members of a group are listed."""
     found = rows.row_of[list(group)]
     return sorted({int(row) for row in found if row != NONE})
+
+
+def is_split(group: tuple[int, ...], plan: Plan | None) -> bool:
+    """The plan sends some members of a group and not others."""
+    if plan is None:
+        return False
+    verdicts = plan.decision.verdicts[[index for index in group if index < plan.length]]
+    gone = (verdicts == Verdict.EVICT) | (verdicts == Verdict.SUMMARISE)
+    return bool(gone.any() and not gone.all())

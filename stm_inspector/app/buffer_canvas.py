@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from stm_inspector.app import theme
-from stm_inspector.app.brackets import Brackets, draw_bracket, rows_of_group
+from stm_inspector.app.brackets import Brackets, draw_bracket, is_split, rows_of_group
 from stm_inspector.app.buffer_painter import RowKey, RowLook, RowPainter, Scene
 from stm_inspector.app.buffer_rows import NONE, RowKind, Rows, build_rows
 from stm_inspector.app.buffer_texts import spoken
@@ -226,6 +226,22 @@ class BufferCanvas(QAbstractScrollArea):
         for row in self._rows_in_sight():
             if painter.key(scene, row, self._look(row, partners)) != self._painted.get(row):
                 self.viewport().update(self.row_rect(row))
+                if self._rows.kinds[row] == _MESSAGE:
+                    self._update_bracket(int(self._rows.first[row]), painter)
+
+    def _update_bracket(self, index: int, painter: RowPainter) -> None:
+        """Repaint the whole bracket of a message: it may have been split, or joined again."""
+        if self._scene is None:
+            return
+        structure = self._scene.conversation.structure
+        group = int(structure.group_of[index])
+        if group < 0:
+            return
+        places = rows_of_group(structure.groups[group], self._rows)
+        first, last = self.row_rect(places[0]), self.row_rect(places[-1])
+        strip = first.united(last)
+        strip.setWidth(int(painter.columns.zone))
+        self.viewport().update(strip)
 
     def _look(self, row: int, partners: frozenset[int]) -> RowLook:
         first = int(self._rows.first[row])
@@ -249,7 +265,7 @@ class BufferCanvas(QAbstractScrollArea):
         self, painter: QPainter, rows: RowPainter, partners: frozenset[int]
     ) -> None:
         sight = self._rows_in_sight()
-        if self._brackets is None or not sight:
+        if self._brackets is None or self._scene is None or not sight:
             return
         first = int(self._rows.first[sight.start])
         last = int(self._rows.last[sight.stop - 1])
@@ -259,10 +275,19 @@ class BufferCanvas(QAbstractScrollArea):
             members = self._brackets.groups[group]
             places = rows_of_group(members, self._rows)
             if len(places) > 1:
-                strong = members[0] in partners
-                colour = rows.colour("accent" if strong else "text_faint")
-                lane = int(self._brackets.lane[group])
-                draw_bracket(painter, places, lane, colour, right, em, height, self._offset())
+                broken = is_split(members, self._scene.plan)
+                colour = "accent" if members[0] in partners else "text_faint"
+                draw_bracket(
+                    painter,
+                    places,
+                    int(self._brackets.lane[group]),
+                    rows.colour("error" if broken else colour),
+                    right,
+                    em,
+                    height,
+                    self._offset(),
+                    broken=broken,
+                )
 
     def _paint_focus(self, painter: QPainter, rows: RowPainter) -> None:
         painter.setPen(QPen(QColor(rows.colour("focus")), 2))

@@ -196,8 +196,8 @@ def draw_warning(painter: QPainter, rect: QRectF, colour: QColor, *, filled: boo
     painter.restore()
 
 
-def draw_padlock(painter: QPainter, rect: QRectF, colour: QColor) -> None:
-    """A closed padlock filling ``rect``."""
+def draw_padlock(painter: QPainter, rect: QRectF, colour: QColor, *, broken: bool = False) -> None:
+    """A padlock filling ``rect``: closed, or with its shackle hanging open."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     width, height = rect.width(), rect.height()
@@ -212,7 +212,8 @@ def draw_padlock(painter: QPainter, rect: QRectF, colour: QColor) -> None:
         180,
         -180,
     )
-    shackle.lineTo(rect.left() + width * 0.8, body.top())
+    if not broken:
+        shackle.lineTo(rect.left() + width * 0.8, body.top())
     painter.strokePath(shackle, _pen(colour, max(1.1, width * 0.15)))
     painter.restore()
 

@@ -288,6 +288,20 @@ class TestLooks:
         QApplication.processEvents()
         assert painted == [view.row_rect(int(view.rows.row_of[8]))]
 
+    def test_a_bracket_shows_that_its_group_is_split(self, view: BufferView) -> None:
+        """A plan that comes by a tick leaves the same picture as one from the beginning."""
+        gutter = QRect(0, 0, 36, view.viewport().height())
+        whole = view.viewport().grab(gutter).toImage()
+        verdicts = [*VERDICTS]
+        verdicts[6] = K
+        view.set_plan(plan(verdicts, (summary(),)), counts())
+        QApplication.processEvents()
+        ticked = view.viewport().grab(gutter).toImage()
+        assert ticked != whole
+        error = QColor(theme.light().error).rgb()
+        pixels = {ticked.pixel(x, y) for x in range(36) for y in range(ticked.height())}
+        assert error in pixels
+
     def test_another_theme_equals_a_fresh_start(self, qtbot: QtBot, view: BufferView) -> None:
         app = QApplication.instance()
         assert isinstance(app, QApplication)
@@ -378,6 +392,17 @@ def test_a_tool_tip_says_what_the_signs_mean(
     event = QHelpEvent(QEvent.Type.ToolTip, place, view.viewport().mapToGlobal(place))
     QApplication.sendEvent(view.viewport(), event)
     assert shown == ["7 · tool result · middle · evicted\nSurvives from 7."]
+
+
+def test_a_synthetic_message_may_stand_at_the_very_end(qtbot: QtBot, view: BufferView) -> None:
+    note = summary(before=12, stands_for=())
+    view.set_plan(plan([K] * 12, (note,)), counts())
+    assert listed(view)[-1] == (RowKind.INSERTED, 12)
+    qtbot.keyClick(view, Qt.Key.Key_End)
+    view.set_plan(plan([*[K] * 11, E], (summary(before=12, stands_for=(), tokens=9),)), counts())
+    view.grab()
+    assert "9 tokens" in view.spoken_row(len(view.rows) - 1)
+    assert view.current_row == len(view.rows) - 1
 
 
 def test_an_empty_list_is_drawn_and_takes_keys(qtbot: QtBot, view: BufferView) -> None:
