@@ -124,7 +124,7 @@ def _commands() -> Parser:
         for name, about in _COMMANDS.items()
     }
     for name in ("plan", "export", "shot"):
-        made[name].add_argument("file", metavar="FILE", help="a recorded conversation")
+        made[name].add_argument("file", type=_path, metavar="FILE", help="a recorded conversation")
     for name in ("plan", "formats", "policies", "models"):
         made[name].add_argument("--json", action="store_true", help="print JSON instead of text")
     _add_output(made["export"], "where to write it; - prints it. What is there is replaced")
@@ -146,12 +146,14 @@ def _commands() -> Parser:
 
 
 def _add_window(parser: Parser) -> None:
-    parser.add_argument("file", metavar="FILE", nargs="?", help="a recorded conversation")
+    parser.add_argument(
+        "file", type=_path, metavar="FILE", nargs="?", help="a recorded conversation"
+    )
     _add_reading_options(parser)
 
 
 def _add_output(parser: argparse.ArgumentParser, about: str) -> None:
-    parser.add_argument("-o", "--output", metavar="OUT", required=True, help=about)
+    parser.add_argument("-o", "--output", type=_path, metavar="OUT", required=True, help=about)
 
 
 def _add_reading_options(parser: argparse.ArgumentParser) -> None:
@@ -241,6 +243,12 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
         help="plan for this call, counted from 0; default: the one after the whole log",
     )
     _add_reading_options(parser)
+
+
+def _path(word: str) -> str:
+    if not word:
+        raise argparse.ArgumentTypeError("wants the name of a file, not an empty word")
+    return word
 
 
 def _count(word: str) -> int:

@@ -80,9 +80,24 @@ def _say(code: int, sentence: str) -> int:
 
 
 def _print_json(value: Any) -> None:
-    """ASCII only: no terminal or pipe can misread it, and nothing in it acts on a terminal."""
-    json.dump(value, sys.stdout, indent=2)
-    print()
+    """ASCII only: no terminal or pipe can misread it, and nothing in it acts on a terminal.
+
+    Each element of a list stands on a line of its own: readable, and still written in C.
+    """
+    if isinstance(value, list):
+        print(_rows(value))
+        return
+    members = ",\n".join(
+        f"  {json.dumps(key)}: {_rows(item) if isinstance(item, list) else json.dumps(item)}"
+        for key, item in value.items()
+    )
+    print(f"{{\n{members}\n}}")
+
+
+def _rows(items: Sequence[Any]) -> str:
+    return (
+        "[\n" + ",\n".join(f"    {json.dumps(item)}" for item in items) + "\n  ]" if items else "[]"
+    )
 
 
 def _print_lines(lines: Iterable[str]) -> None:

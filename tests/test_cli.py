@@ -253,7 +253,16 @@ def test_wrong_usage_is_one_sentence_and_2(words: list[str], said: str, chat: Pa
 
 
 @pytest.mark.parametrize(
-    "words", [["plan"], ["export"], ["shot"], ["export", "chat.json"], ["plan", "a", "b"], ["-x"]]
+    "words",
+    [
+        ["plan"],
+        ["export"],
+        ["shot"],
+        ["export", "chat.json"],
+        ["plan", "a", "b"],
+        ["-x"],
+        ["plan", ""],
+    ],
 )
 def test_missing_and_surplus_words(words: list[str], capsys) -> None:
     assert run(*words) == 2

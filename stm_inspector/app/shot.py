@@ -13,6 +13,8 @@ from stm_inspector.buffer.settings import SettingError, Settings
 from stm_inspector.conversation.errors import InputError
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QMessageLogContext, QtMsgType
+
     from stm_inspector.app.main_window import MainWindow
 
 WIDTH, HEIGHT = 1440, 900
@@ -43,6 +45,8 @@ def shoot(
             written.
     """
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    from PySide6.QtCore import qInstallMessageHandler
+
     from stm_inspector.app.choices import Choices
     from stm_inspector.app.decisions import sentence
     from stm_inspector.app.main import make_application
@@ -54,6 +58,7 @@ def shoot(
     except SettingError as error:
         raise InputError(sentence(str(error))) from error
     make_application()
+    previous = qInstallMessageHandler(_pass_on)
     with tempfile.TemporaryDirectory() as folder:
         preferences = Preferences(Path(folder) / "preferences.ini")
         preferences.theme = theme
@@ -69,10 +74,17 @@ def shoot(
         finally:
             window.close()
             window.deleteLater()
+            qInstallMessageHandler(previous)
     if not picture.save(out):
         raise InputError(
             f"{out} cannot be written as a picture: name it .png, in a folder that exists."
         )
+
+
+def _pass_on(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
+    """Print what Qt says, but for its remark that a picture has no size hints."""
+    if "propagateSizeHints" not in text:
+        print(text, file=sys.stderr)
 
 
 def _settle(window: MainWindow, path: str) -> None:
