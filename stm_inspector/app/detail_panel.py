@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QTabWidget, QVBoxLayout, QWidget
@@ -100,7 +102,7 @@ class DetailPanel(QWidget):
         self._show_plan()
 
     def _build(self) -> None:
-        self._title = ElidedLabel(least=240)
+        self._title = ElidedLabel(least=230)
         self._title.setFont(theme.fonts().bold)
         self._turn = label(level="soft")
         head = QHBoxLayout()
@@ -320,12 +322,17 @@ class DetailPanel(QWidget):
 
 
 def title(message: Message) -> str:
-    """What kind of message it is: "assistant · tool call", "tool result"."""
-    kinds = dict.fromkeys(part.kind for part in message.parts if part.kind is not PartKind.TEXT)
-    words = [KIND_TITLES[kind] for kind in list(kinds)[:3]]
-    carries_results = list(kinds) == [PartKind.TOOL_RESULT]
+    """What kind of message it is: "assistant · 3 tool calls", "tool result"."""
+    counts = Counter(part.kind for part in message.parts if part.kind is not PartKind.TEXT)
+    if len(counts) > 1:
+        del counts[PartKind.THINKING]  # what comes of the thinking says more
+    words = [
+        KIND_TITLES[kind] if number == 1 else f"{number} {KIND_TITLES[kind]}s"
+        for kind, number in counts.items()
+    ]
+    carries_results = set(counts) == {PartKind.TOOL_RESULT}
     role = [] if carries_results else [message.source_role or message.role.value]
-    return visible(" · ".join(role + words), keep="")
+    return visible(" · ".join(role + words[:3]), keep="")
 
 
 def tool_names(conversation: Conversation, index: int) -> list[str]:

@@ -102,7 +102,7 @@ class MainWindow(QMainWindow):
 
     @property
     def work(self) -> WorkArea | None:
-        """The panes; None until a file is open."""
+        """The panes; None until they are made."""
         return self.workbench.work
 
     @property

@@ -21,7 +21,7 @@ KIND_TITLES = {
     PartKind.DOCUMENT: "document",
     PartKind.THINKING: "thinking",
     PartKind.COMPACTION: "compaction summary",
-    PartKind.OPAQUE: "kept as it is",
+    PartKind.OPAQUE: "unknown part",
 }
 PATH_KEYS = ("file_path", "path", "filename", "file", "notebook_path")
 """Arguments that usually name the file whose content a tool returns."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QInputDialog, QVBoxLayout, QWidget
 
@@ -54,6 +54,7 @@ class Workbench(QObject):
         window.place(self.header, self._foot)
         self._connect()
         self._show_page()
+        QTimer.singleShot(0, self.make_panes)
 
     def _connect(self) -> None:
         session, window = self.session, self._window
@@ -80,11 +81,11 @@ class Workbench(QObject):
             "find-next": lambda: session.step_match(1),
             "find-previous": lambda: session.step_match(-1),
             "go-to": self._go_to,
-            "filter": lambda: self._panes().filter.focus_first(),
+            "filter": lambda: self.make_panes().filter.focus_first(),
             "clear-filter": lambda: session.set_filter(Filter()),
             "problems": self._show_problems,
-            "next-problem": lambda: self._panes().detail.problems.step(1),
-            "previous-problem": lambda: self._panes().detail.problems.step(-1),
+            "next-problem": lambda: self.make_panes().detail.problems.step(1),
+            "previous-problem": lambda: self.make_panes().detail.problems.step(-1),
             "next-pane": self._next_pane,
             "reset": session.reset,
         }
@@ -97,7 +98,7 @@ class Workbench(QObject):
     def settled(self) -> bool:
         """A file is shown, counted, planned and coloured: nothing is under way."""
         idle = self.session.settled and not self.exporter.runner.busy
-        return idle and self.work is not None and not self.work.detail.busy
+        return idle and self.session.conversation is not None and not self.make_panes().detail.busy
 
     def say(self, text: str) -> None:
         """Show a passing message in the status bar."""
@@ -117,30 +118,31 @@ class Workbench(QObject):
     def _show_opened(self) -> None:
         recording = self.session.recording
         assert recording is not None
+        panes = self.make_panes()
+        self._window.command_actions.set_file_open(True)
+        self._window.remember_opened(recording.path)
+        self._show_page()
+        panes.buffer.setFocus()
+
+    def make_panes(self) -> WorkArea:
+        """Make the panes while the user still reads the welcome, or when a file is there."""
         if self.work is None:
             self.work = WorkArea(self.session, self._window.command_actions)
             self._window.pages.addWidget(self.work)
             state = self._preferences.geometry("splitter")
             if state is not None:
                 self.work.splitter.restoreState(state)
-        self._window.command_actions.set_file_open(True)
-        self._window.remember_opened(recording.path)
-        self._show_page()
-        self.work.buffer.setFocus()
+        return self.work
 
     def _show_page(self) -> None:
         window, busy = self._window, self.session.opening.busy
-        is_open = self.work is not None
+        is_open = self.session.conversation is not None
         self.header.setVisible(is_open)
         self._foot.setVisible(is_open)
-        if self.work is not None:
-            window.pages.setCurrentWidget(self.work)
+        if is_open:
+            window.pages.setCurrentWidget(self.make_panes())
         else:
             window.pages.setCurrentWidget(window.loading if busy else window.start)
-
-    def _panes(self) -> WorkArea:
-        assert self.work is not None  # commands that need it are off until a file is open
-        return self.work
 
     # Commands
 
@@ -185,10 +187,10 @@ class Workbench(QObject):
             self.session.select(number)
 
     def _show_problems(self) -> None:
-        self._panes().detail.show_problems()
+        self.make_panes().detail.show_problems()
 
     def _next_pane(self) -> None:
-        work = self._panes()
+        work = self.make_panes()
         panes = (work.budget.bar, work.settings, work.buffer, work.detail.tabs)
         focus = QApplication.focusWidget()
         at = next(
