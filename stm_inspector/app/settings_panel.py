@@ -25,7 +25,7 @@ RESERVES = (
     ("safety", "Safety", "Tokens set aside because counts are not always exact."),
     ("tool_headroom", "Tool results", "Tokens set aside for tool results still to come."),
 )
-FIELD_WIDTH = 92
+FIELD_WIDTH = 106
 
 
 class SettingsPanel(QScrollArea):

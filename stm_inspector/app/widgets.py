@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
@@ -73,14 +74,21 @@ class ElidedLabel(QLabel):
         self._elide()
 
     def sizeHint(self) -> QSize:
-        width = self.fontMetrics().horizontalAdvance(self._full) + 2 * self._padding
+        # One pixel more than the sum: fractions of a pixel must not cost letters.
+        width = self.fontMetrics().horizontalAdvance(self._full) + 2 * self._padding + 1
         return QSize(width, super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(min(self._least, self.sizeHint().width()), super().minimumSizeHint().height())
 
-    def resizeEvent(self, event: object) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         self._elide()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self.updateGeometry()
+            self._elide()
 
     def _elide(self) -> None:
         room = max(self.width() - 2 * self._padding, 1)
