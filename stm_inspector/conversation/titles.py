@@ -27,6 +27,9 @@ _HINT_KEYS = (
     "prompt",
     "name",
 )
+_PATH_KEYS = frozenset({"file_path", "path", "filename", "notebook_path"})
+_PATH_END = 3
+"""Components of a path that a title shows: blocks under one another share the rest."""
 _SPACE = re.compile(r"\s+")
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>")
 _ONLY_TAG = re.compile(f"({_TAG.pattern})+")
@@ -74,12 +77,19 @@ def hint_of(call: Part) -> str:
     if not isinstance(arguments, dict):
         return _first_line(call.text)
     texts = {key: value for key, value in arguments.items() if isinstance(value, str) and value}
-    best = next((texts[key] for key in _HINT_KEYS if key in texts), None)
-    if best is None:
-        best = next(iter(texts.values()), None)
+    best = next((key for key in (*_HINT_KEYS, *texts) if key in texts), None)
     if best is None:
         return _first_line(call.text) if arguments else ""
-    return _first_line(best)
+    hint = _first_line(texts[best])
+    return _end_of_path(hint) if best in _PATH_KEYS else hint
+
+
+def _end_of_path(path: str) -> str:
+    separator = "\\" if "\\" in path else "/"
+    components = path.split(separator)
+    if len(components) <= _PATH_END + 1:
+        return path
+    return separator.join(("…", *components[-_PATH_END:]))
 
 
 def _says(part: Part) -> bool:

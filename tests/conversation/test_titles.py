@@ -38,6 +38,18 @@ class TestTitles:
         assert title_of(twice) == (("read_file", "bash"), "importer/reader.py · ls")
 
     @pytest.mark.parametrize(
+        ("path", "shown"),
+        [
+            ("/home/ada/work/shop/lib/cart/total.py", "…/lib/cart/total.py"),
+            ("C:\\\\work\\\\shop\\\\lib\\\\cart\\\\total.py", "…\\lib\\cart\\total.py"),
+            ("lib/cart/total.py", "lib/cart/total.py"),
+        ],
+    )
+    def test_long_paths_show_their_end(self, path: str, shown: str) -> None:
+        call = Part(PartKind.TOOL_CALL, f'{{"file_path": "{path}"}}', name="Read")
+        assert title_of(assistant(call)).text == shown
+
+    @pytest.mark.parametrize(
         ("arguments", "hint"),
         [
             ('{"depth": 3, "thing": "value"}', "value"),
