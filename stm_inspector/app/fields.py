@@ -69,6 +69,9 @@ def percent_box(name: str) -> QDoubleSpinBox:
 class Field(QWidget):
     """An editor for one setting.
 
+    Attributes:
+        editors: what takes the keyboard, in order.
+
     Signals:
         edited(object): the user gave another value, of the setting's own type.
     """
@@ -78,6 +81,7 @@ class Field(QWidget):
     def __init__(self, entry: Setting) -> None:
         super().__init__()
         self.entry = entry
+        self.editors: tuple[QWidget, ...] = ()
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
 
@@ -92,7 +96,8 @@ class Field(QWidget):
         editor.setAccessibleName(f"{self.entry.label}{unit}")
         editor.setAccessibleDescription(self.entry.help)
         self._row.addWidget(editor)
-        self.setFocusProxy(editor)
+        # No focus proxy: one that stands behind its editor in the Tab chain is a trap.
+        self.editors = (editor,)
 
 
 def _shown(entry: Setting) -> str:
@@ -207,6 +212,7 @@ class ZonesField(Field):
             grid.addWidget(box, place // 2, place % 2)
         self._row.addLayout(grid)
         self._row.addStretch()
+        self.editors = tuple(self._boxes.values())
 
     def set_value(self, value: Any) -> None:
         for name, box in self._boxes.items():

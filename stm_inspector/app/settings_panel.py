@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QGridLayout,
     QPushButton,
@@ -126,7 +127,21 @@ class SettingsPanel(QScrollArea):
         self._options = _grid()
         self._column.insertLayout(4, self._options)
         self.fields = {entry.key: self._field(entry) for entry in describe(policy.settings)}
-        _chain([*self.fields.values(), *self._boxes.values(), self._tail])
+        self._order()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._order()  # what was ordered outside a window is joined to its chain anyhow
+
+    def _order(self) -> None:
+        """Tab goes from top to bottom, as the eye does."""
+        always = [field for field in self.fields.values() if self._always.indexOf(field) >= 0]
+        others = [field for field in self.fields.values() if field not in always]
+        options = [editor for field in others for editor in field.editors]
+        boxes = [editor for field in always for editor in field.editors]
+        chain = [self._more, *options, *self._boxes.values(), self._tail, *boxes, self.reset]
+        for first, second in pairwise(chain):
+            QWidget.setTabOrder(first, second)
 
     def _show_help(self) -> None:
         """The idea in one sentence, or the whole paragraph."""
@@ -171,15 +186,10 @@ def _grid() -> QGridLayout:
 
 def _add_row(grid: QGridLayout, row: int, title: str, tip: str, editor: QWidget) -> None:
     name = label(title, wrap=True)
-    name.setBuddy(editor)
+    name.setBuddy(editor.editors[0] if isinstance(editor, Field) else editor)
     name.setToolTip(tip)
     editor.setFixedWidth(FIELD_WIDTH)
     for box in (editor, *editor.findChildren(QWidget)):
         box.setProperty("compact", True)
     grid.addWidget(name, row, 0)
     grid.addWidget(editor, row, 1)
-
-
-def _chain(widgets: list[QWidget]) -> None:
-    for first, second in pairwise(widgets):
-        QWidget.setTabOrder(first, second)

@@ -12,6 +12,7 @@ from PySide6.QtGui import QDropEvent, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
+    QApplication,
     QCheckBox,
     QComboBox,
     QLabel,
@@ -336,3 +337,69 @@ def test_copy_as_text_and_as_json(opened: MainWindow, qtbot: QtBot) -> None:
 def test_it_fits_small_and_large_screens(opened: MainWindow, size: tuple[int, int]) -> None:
     opened.resize(*size)
     assert (opened.width(), opened.height()) == size
+
+
+@pytest.mark.parametrize("policy", ["token-budget", "summary"])
+def test_tab_goes_through_the_settings_from_top_to_bottom(
+    opened: MainWindow, qtbot: QtBot, policy: str
+) -> None:
+    opened.session.set_policy(policy)
+    settle(opened, qtbot)
+    panel = panes(opened).settings
+    panel.setFocus()
+    reached: list[QWidget] = []
+    for _step in range(40):
+        qtbot.keyClick(QApplication.focusWidget() or panel, Qt.Key.Key_Tab)
+        focus = QApplication.focusWidget()
+        if focus is None or not panel.isAncestorOf(focus):
+            break
+        reached.append(focus)
+    heights = [widget.mapTo(opened, QPoint(0, 0)).y() for widget in reached]
+    assert len(reached) >= 12
+    assert reached[-1] is panel.reset
+    scroll = panel.verticalScrollBar()
+    if scroll.maximum() == 0:
+        assert heights == sorted(heights)
+
+
+def test_a_file_of_several_conversations_offers_them(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    file = tmp_path / "two.jsonl"
+    bodies = [
+        {"model": "gpt-4o", "messages": [{"role": "user", "content": text}] * number}
+        for text, number in (("first", 1), ("second", 2))
+    ]
+    file.write_text("\n".join(map(json.dumps, bodies)), "utf-8")
+    window.open(str(file), number=0)
+    settle(window, qtbot)
+    session = window.session
+    assert session.conversation is not None
+    assert len(session.conversation.messages) == 1
+    picker = next(
+        chooser
+        for chooser in window.workbench.header.findChildren(QComboBox)
+        if chooser.accessibleName() == "Conversation of the file"
+    )
+    assert picker.isVisible()
+    assert picker.count() == 2
+    picker.setCurrentIndex(1)
+    picker.activated.emit(1)
+    settle(window, qtbot)
+    assert len(session.conversation.messages) == 2
+
+
+def test_tab_goes_round_the_whole_window_and_is_never_trapped(
+    opened: MainWindow, qtbot: QtBot
+) -> None:
+    panes(opened).buffer.setFocus()
+    reached: set[QWidget] = set()
+    for _step in range(120):
+        focus = QApplication.focusWidget()
+        assert focus is not None
+        reached.add(focus)
+        qtbot.keyClick(focus, Qt.Key.Key_Tab)
+    area = panes(opened)
+    for pane in (opened.workbench.header, area.budget, area.settings, area.filter, area.detail):
+        assert any(pane.isAncestorOf(widget) for widget in reached), pane
+    assert area.buffer in reached
