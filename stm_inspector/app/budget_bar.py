@@ -32,6 +32,7 @@ from stm_inspector.app.budget_scale import (
     wants_fit,
 )
 from stm_inspector.buffer.plan import Plan, Zone
+from stm_inspector.buffer.policies import get_policy
 from stm_inspector.tokens.counts import TokenCounts
 
 _INSET = 8
@@ -146,9 +147,8 @@ class BudgetBar(QWidget):
 
     def _place_handles(self, plan: Plan) -> None:
         budget = plan.budget.input
-        shares = {"watermark": plan.watermark, "target": plan.target}
         self._show_handle("budget", budget, self._scale.most, f"Input budget: {budget:,} tokens.")
-        for name, tokens in shares.items():
+        for name, tokens in _marks(plan).items():
             if tokens is None:
                 self.handles[name].hide()
                 continue
@@ -169,7 +169,7 @@ class BudgetBar(QWidget):
         words: list[tuple[Handle, QFont, tuple[str, ...]]] = [
             (self.handles["budget"], fonts.bold, (f"budget {budget:,}", f"{budget:,}"))
         ]
-        for name, tokens in (("watermark", plan.watermark), ("target", plan.target)):
+        for name, tokens in _marks(plan).items():
             if tokens is not None:
                 share = _per_cent(tokens, budget)
                 forms = (f"{name} {share} · {tokens:,}", f"{name} {share}", share)
@@ -330,6 +330,22 @@ class BudgetBar(QWidget):
             end=button.x() - _INSET - self._em if button.isVisible() else self._inner_width,
             ratio=self.devicePixelRatioF(),
         ).paint(self.labels)
+
+
+def _marks(plan: Plan) -> dict[str, int | None]:
+    """Watermark and target in tokens; None for one that the policy does not look at.
+
+    One that it looks at but nobody set stands at the budget, where a hand finds it.
+    """
+    policy, budget = get_policy(plan.policy), plan.budget.input
+    marks = {
+        "watermark": (policy.uses_watermark, plan.watermark),
+        "target": (policy.uses_target, plan.target),
+    }
+    return {
+        name: (budget if tokens is None else tokens) if used else None
+        for name, (used, tokens) in marks.items()
+    }
 
 
 def _per_cent(tokens: int, of: int) -> str:

@@ -87,6 +87,7 @@ def plan(
     verdicts: list[Verdict] | None = None,
     inserted: tuple[Inserted, ...] | None = None,
     *,
+    policy: str = "token-budget",
     budget: Budget = Budget(),
     watermark: int | None = None,
     target: int | None = None,
@@ -104,7 +105,7 @@ def plan(
     sent = int(after.sum()) + sum(entry.tokens for entry in extra)
     kinds = [int(np.count_nonzero(chosen == verdict)) for verdict in (K, E, C, T, S)]
     return Plan(
-        policy="by-hand",
+        policy=policy,
         options=None,
         decision=Decision(chosen, np.zeros(len(tokens), np.uint8), ("by hand",), inserted=extra),
         zones=np.array(ZONES, dtype=np.uint8),

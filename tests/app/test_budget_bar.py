@@ -218,10 +218,16 @@ class TestHandles:
         assert QApplication.focusWidget() is bar.handles["target"]
 
     def test_marks_that_the_policy_does_not_use_have_no_handle(self, bar: BudgetBar) -> None:
-        bar.set_plan(plan(budget=SMALL), counts())
+        bar.set_plan(plan(policy="full", budget=SMALL), counts())
         assert bar.handles["budget"].isVisible()
         assert not bar.handles["watermark"].isVisible()
         assert not bar.handles["target"].isVisible()
+
+    def test_marks_that_nobody_set_wait_at_the_budget(self, bar: BudgetBar) -> None:
+        bar.set_plan(plan(budget=SMALL), counts())
+        assert bar.handles["watermark"].isVisible()
+        assert bar.handles["watermark"].value() == SMALL.input
+        assert "watermark" in {label.name for label in bar.labels}
 
     def test_handles_are_sliders_to_a_screen_reader(self, bar: BudgetBar) -> None:
         interface = QAccessible.queryAccessibleInterface(bar.handles["watermark"])
