@@ -7,7 +7,7 @@ Nothing here knows a file format, a token counter, a policy or Qt. Readers in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
@@ -211,6 +211,7 @@ class Conversation:
         title: a title from the file, or "".
         source: the reader's own handle on the source text; only the format that made it looks
             inside, to write kept messages exactly as they were read.
+        whole: the longer log that this one is the beginning of, see ``first``.
     """
 
     format: str
@@ -221,10 +222,22 @@ class Conversation:
     title: str = ""
     origin: Origin = Origin()
     source: Any = field(default=None, repr=False, compare=False)
+    whole: Conversation | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def structure(self) -> Structure:
         """Turns, call/result links and lock groups, as arrays. Derived once."""
         from stm_inspector.conversation.structure import derive
 
+        if self.whole is not None:
+            return self.whole.structure.begins.structure(self.whole.messages, len(self.messages))
         return derive(self.messages)
+
+    def first(self, length: int) -> Conversation:
+        """The conversation as it was when it had ``length`` messages.
+
+        Its structure is cut out of this one's instead of being derived anew.
+        """
+        if length == len(self.messages):
+            return self
+        return replace(self, messages=self.messages[:length], whole=self.whole or self)

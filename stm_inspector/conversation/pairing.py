@@ -35,6 +35,7 @@ class Pairs:
     unanswered: list[Place] = field(default_factory=list)
     duplicates: list[Link] = field(default_factory=list)
     reused_ids: list[str] = field(default_factory=list)
+    reused_since: list[int] = field(default_factory=list)
 
 
 class _Waiting:
@@ -105,6 +106,7 @@ class _Matcher:
         if key not in self._reused:
             earlier = self._newest[key]
             self.pairs.reused_ids.append(key)
+            self.pairs.reused_since.append(self.places[call][0])
             self._reused[key] = _Waiting()
             self._reused[key].add(earlier, self.places[earlier][0])
         self._reused[key].add(call, self.places[call][0])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +13,13 @@ from numpy.typing import NDArray
 from stm_inspector.conversation.model import Message
 from stm_inspector.conversation.pairing import Link, Place, pair
 
+if TYPE_CHECKING:
+    from stm_inspector.conversation.begins import Begins
+
 __all__ = ["Link", "Place", "Structure", "derive"]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Structure:
     """What follows from the messages alone, whatever the budget or policy.
 
@@ -24,9 +29,12 @@ class Structure:
         links: every answered call with its result, in order of the results.
         orphans: results without a call. ``unanswered``: calls without a result (client tools
             only). ``duplicates``: results for a call that already has one.
-        reused_ids: call ids that stand on more than one call.
+        reused_ids: call ids that stand on more than one call; ``reused_since``: the message in
+            which each of them does so first, ascending.
         group_of: int32[n], the lock group of each message, -1 where it stands alone.
         groups: the members of each lock group, ascending; the groups by their first member.
+        bonds: int32[2, bonds], the older and the newer message of each bond that makes the
+            groups, by the newer one.
     """
 
     turns: NDArray[np.int32]
@@ -36,8 +44,17 @@ class Structure:
     unanswered: tuple[Place, ...]
     duplicates: tuple[Place, ...]
     reused_ids: tuple[str, ...]
+    reused_since: tuple[int, ...]
     group_of: NDArray[np.int32]
     groups: tuple[tuple[int, ...], ...]
+    bonds: NDArray[np.int32]
+
+    @cached_property
+    def begins(self) -> Begins:
+        """The structure of the log when it was shorter. Derived once."""
+        from stm_inspector.conversation.begins import Begins
+
+        return Begins(self)
 
 
 def derive(messages: Sequence[Message]) -> Structure:
@@ -49,11 +66,10 @@ def derive(messages: Sequence[Message]) -> Structure:
     pairs = pair(messages, starts)
     # A surplus result without its call would be an orphan: it goes where the call goes.
     links = [*pairs.links, *pairs.duplicates]
-    bonds = [link.call[0] for link in links], [link.result[0] for link in links]
-    for one, other in _bonds_by_key(messages):
-        bonds[0].append(one)
-        bonds[1].append(other)
-    group_of, groups = _groups(n, *bonds)
+    pairs_of = [(link.call[0], link.result[0]) for link in links] + _bonds_by_key(messages)
+    bonds = np.asarray(pairs_of, dtype=np.int32).reshape(-1, 2).T
+    bonds = bonds[:, np.argsort(bonds[1], kind="stable")]
+    group_of, groups = make_groups(n, bonds)
     return Structure(
         turns=np.cumsum(opens, dtype=np.int32) - np.int32(1),
         turn_starts=np.asarray(starts, dtype=np.int32),
@@ -62,8 +78,10 @@ def derive(messages: Sequence[Message]) -> Structure:
         unanswered=tuple(pairs.unanswered),
         duplicates=tuple(link.result for link in pairs.duplicates),
         reused_ids=tuple(pairs.reused_ids),
+        reused_since=tuple(pairs.reused_since),
         group_of=group_of,
         groups=groups,
+        bonds=bonds,
     )
 
 
@@ -80,16 +98,16 @@ def _bonds_by_key(messages: Sequence[Message]) -> list[tuple[int, int]]:
     return bonds
 
 
-def _groups(
-    n: int, left: Sequence[int], right: Sequence[int]
+def make_groups(
+    n: int, bonds: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], tuple[tuple[int, ...], ...]]:
-    """Join bonds ``left[i]`` - ``right[i]`` into groups of two and more.
+    """Join bonds, int32[2, bonds], into groups of two and more of ``n`` messages.
 
     Each message takes the smallest label among its bonds, then that label's own label, until
     nothing changes: the label is then the group's first member.
     """
     label = np.arange(n, dtype=np.int32)
-    one, other = np.asarray(left, dtype=np.int32), np.asarray(right, dtype=np.int32)
+    one, other = bonds
     while True:
         least = np.minimum(label[one], label[other])
         if np.array_equal(label[one], least) and np.array_equal(label[other], least):
