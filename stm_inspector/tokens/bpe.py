@@ -17,6 +17,10 @@ PIECE = 1 << 17
 _MAX_PIECE = 1 << 20
 """Characters after which a text is cut even where a token might have crossed the cut."""
 
+_SAMPLE = 1 << 15
+"""Characters at the head of such a stretch that are encoded for the whole of it: megabytes
+without a space between letters are a dump of data, alike from end to end."""
+
 _FALLBACK = 1 << 12
 """Characters in one go of a text that the encoder gave up on."""
 
@@ -33,25 +37,38 @@ class Measured(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A stretch of a text that can be encoded by itself; ``exact`` if its end is a seam."""
+    """A stretch of a text that can be encoded by itself.
+
+    ``exact`` if its end is a seam; ``stands_for`` is how many characters its tokens are to be
+    extrapolated to, 0 where it is the whole of the stretch.
+    """
 
     text: str
     exact: bool
+    stands_for: int = 0
+
+    def tokens(self, measured: int) -> int:
+        """The tokens of the whole stretch, given those of ``text``."""
+        return measured * self.stands_for // len(self.text) if self.stands_for else measured
 
 
 def pieces_of(text: str) -> Iterator[Piece]:
     """Cut a long text into pieces whose tokens add up to those of the whole.
 
-    Where a stretch of ``_MAX_PIECE`` characters offers no place to cut, it is cut anyhow; the
-    sum is then off by a token or so, and the piece is marked as not exact.
+    Where a stretch of ``_MAX_PIECE`` characters offers no place to cut, it is cut anyhow, and
+    only a sample of it is encoded; such a piece is marked as not exact.
     """
     start, end = 0, len(text)
     while end - start > PIECE:
         seam = _SEAM.search(text, start + PIECE, min(end, start + _MAX_PIECE))
         if seam is None and end - start <= _MAX_PIECE:
             break
-        cut = seam.end() if seam else start + _MAX_PIECE
-        yield Piece(text[start:cut], seam is not None)
+        if seam is None:
+            cut = start + _MAX_PIECE
+            yield Piece(text[start : start + _SAMPLE], exact=False, stands_for=_MAX_PIECE)
+        else:
+            cut = seam.end()
+            yield Piece(text[start:cut], exact=True)
         start = cut
     yield Piece(text[start:] if start else text, True)
 
@@ -80,7 +97,7 @@ def measure(encoding: tiktoken.Encoding, text: str) -> Measured:
     total, exact = 0, True
     for piece in pieces_of(text):
         measured = measure_piece(encoding, piece.text)
-        total += measured.tokens
+        total += piece.tokens(measured.tokens)
         exact = exact and piece.exact and measured.exact
     return Measured(total, exact)
 

@@ -19,11 +19,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stm_inspector.tokens.bpe import measure_piece, pieces_of
+from stm_inspector.tokens.bpe import Piece, measure_piece, pieces_of
 from stm_inspector.tokens.cache import Cache
 from stm_inspector.tokens.encodings import encoding
 
-_VERSION = b"1"
+_VERSION = b"2"
 """Part of every key; to be raised when the same text gives another count."""
 
 _RUN_TEXTS = 32
@@ -50,11 +50,10 @@ class Cancelled(Exception):
 
 
 class Job(NamedTuple):
-    """Pieces of texts to encode together: (place of the text, piece, exact)."""
+    """Pieces of texts to encode together, each with the place of its text."""
 
     places: list[int]
-    texts: list[str]
-    exact: list[bool]
+    pieces: list[Piece]
     chars: int
 
 
@@ -181,24 +180,23 @@ def _encode(
 
 def _jobs(texts: Sequence[str], places: Sequence[int]) -> Iterator[Job]:
     """Join short texts and cut long ones into jobs of about ``_BATCH_CHARS`` characters."""
-    job = Job([], [], [], 0)
+    job = Job([], [], 0)
     for place in places:
         for piece in pieces_of(texts[place]):
             job.places.append(place)
-            job.texts.append(piece.text)
-            job.exact.append(piece.exact)
-            job = job._replace(chars=job.chars + len(piece.text))
-            if job.chars >= _BATCH_CHARS or len(job.texts) >= _BATCH_TEXTS:
+            job.pieces.append(piece)
+            job = job._replace(chars=job.chars + (piece.stands_for or len(piece.text)))
+            if job.chars >= _BATCH_CHARS or len(job.pieces) >= _BATCH_TEXTS:
                 yield job
-                job = Job([], [], [], 0)
-    if job.texts:
+                job = Job([], [], 0)
+    if job.pieces:
         yield job
 
 
 def _do(name: str, job: Job) -> list[tuple[int, int, bool]]:
     encode = encoding(name)
     result = []
-    for place, text, exact in zip(job.places, job.texts, job.exact, strict=True):
-        tokens, is_exact = measure_piece(encode, text)
-        result.append((place, tokens, exact and is_exact))
+    for place, piece in zip(job.places, job.pieces, strict=True):
+        tokens, exact = measure_piece(encode, piece.text)
+        result.append((place, piece.tokens(tokens), piece.exact and exact))
     return result

@@ -249,6 +249,13 @@ def test_a_long_text_is_cut_where_no_token_crosses(name: str, sentence: str) -> 
     assert count_texts(name, [text]).tolist() == [whole]
 
 
+def test_megabytes_without_a_place_to_cut_are_extrapolated_and_not_exact() -> None:
+    counted = count_texts(O200K, ["ab" * 1_500_000])
+    per_sample = measure(encoding(O200K), "ab" * 50_000).tokens / 100_000
+    assert counted[0] < 0
+    assert abs(~int(counted[0]) / 3_000_000 - per_sample) < 0.02 * per_sample
+
+
 def test_lone_surrogates_are_counted_and_not_exact() -> None:
     measured = measure(encoding(O200K), "half \udc00 pair")
     assert measured.tokens > 0
