@@ -7,14 +7,14 @@ out here once, as arrays, with the running token sums that a policy then only se
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stm_inspector.buffer.plan import Zone
-from stm_inspector.buffer.zones import Mask, Zones, zones_of
+from stm_inspector.buffer.zones import Mask, Zones, Zoning
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.tokens.counts import TokenCounts
 
@@ -102,48 +102,187 @@ class Layout:
     total_tokens: int
 
 
-def lay_out(
-    conversation: Conversation, counts: TokenCounts, retrieved: Mask, key: LayoutKey
-) -> Layout:
-    """Lay out ``conversation``. ``retrieved`` is what the rules recognise: bool[n]."""
-    n = len(conversation.messages)
-    zones = zones_of(conversation, retrieved, dict(key.marks), key.tail_turns)
-    oldest, newest = _ends(conversation, locks=key.locks)
-    pinned = np.zeros(n, dtype=np.bool_)
-    pinned[[pin for pin in key.pins if 0 <= pin < n]] = True
-    pinned = _whole_units(pinned, newest)
-    held = _held(conversation, zones, key.protect, pinned)
-    held[_whole_units(held != Held.FREE, newest) & (held == Held.FREE)] = Held.PARTNER
-    protected = held != Held.FREE
-    unit_newest, unit_sums = _free_units(counts.messages, protected, newest)
-    return Layout(
-        zones=zones,
-        pinned=pinned,
-        held=held,
-        protected=protected,
-        protect=key.protect,
-        locks=key.locks,
-        oldest=oldest,
-        newest=newest,
-        unit_newest=unit_newest,
-        unit_sums=unit_sums,
-        protected_tokens=int(counts.messages[protected].sum()),
-        total_tokens=int(counts.messages.sum()),
-    )
+class Layouts:
+    """The layouts of one conversation under one key, at every length that it once had.
+
+    ``retrieved`` is what the rules recognise: bool[n]. Most lengths are a matter of slices: as
+    long as what is always kept at the end begins between two lock groups, everything before it
+    is laid out as in the whole log.
+    """
+
+    def __init__(
+        self, conversation: Conversation, counts: TokenCounts, retrieved: Mask, key: LayoutKey
+    ) -> None:
+        n = len(conversation.messages)
+        self._conversation, self._key = conversation, key
+        self._tokens = counts.messages
+        self._sums = _running(counts.messages)
+        self._zoning = Zoning(conversation, retrieved, dict(key.marks), key.tail_turns)
+        self._begins = conversation.structure.begins
+        self._alone = np.arange(n, dtype=np.int32)
+        self._tools = np.zeros(n, dtype=np.bool_)
+        self._tools[[
+            index
+            for index, message in enumerate(conversation.messages)
+            if message.source_field == "tools"
+        ]] = True  # fmt: skip
+        self._pins = np.asarray(sorted(pin for pin in key.pins if 0 <= pin < n), dtype=np.int64)
+        self._bases: dict[int | None, _Base] = {}
+
+    def at(self, length: int) -> Layout:
+        """The layout of the first ``length`` messages."""
+        zones = self._zoning.at(length)
+        kept_from = self._kept_from(zones, length)
+        if kept_from is None or (self._key.locks and self._begins.crossing[kept_from]):
+            return self._made(zones, length)
+        return self._sliced(zones, length, kept_from)
+
+    def _kept_from(self, zones: Zones, length: int) -> int | None:
+        """Where what is always kept at the end begins; None where it has gaps."""
+        protect = self._key.protect
+        tail, current = Zone.TAIL.word in protect, Zone.CURRENT.word in protect
+        if Zone.MIDDLE.word in protect or (tail and not current):
+            return None
+        if not current:
+            return length
+        return (zones.tail if tail else zones.current) if Zone.SYSTEM.word in protect else None
+
+    def _ends(self, length: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        if self._key.locks:
+            return self._begins.ends(length)
+        return self._alone[:length], self._alone[:length]
+
+    def _pinned(self, newest: NDArray[np.int32]) -> Mask:
+        pinned = np.zeros(len(newest), dtype=np.bool_)
+        pins = self._pins[: int(np.searchsorted(self._pins, len(newest)))]
+        if len(pins):
+            pinned[pins] = True
+            pinned = _whole_units(pinned, newest)
+        return pinned
+
+    def _held(self, zones: Zones, pinned: Mask) -> NDArray[np.uint8]:
+        held = np.zeros(len(pinned), dtype=np.uint8)
+        for zone, reason in _BY_STRENGTH:
+            if zone.word in self._key.protect:
+                held[zones.members[zone]] = reason
+        if Zone.SYSTEM.word in self._key.protect:
+            held[self._tools[: len(held)]] = Held.TOOLS
+        held[pinned] = Held.PIN
+        return held
+
+    def _made(self, zones: Zones, length: int) -> Layout:
+        """The layout of whatever length, from the messages on."""
+        oldest, newest = self._ends(length)
+        pinned = self._pinned(newest)
+        held = self._held(zones, pinned)
+        _hold_partners(held, newest)
+        protected = held != Held.FREE
+        tokens = self._tokens[:length]
+        unit_newest, unit_sums = _free_units(tokens, protected, newest)
+        return Layout(
+            zones=zones,
+            pinned=pinned,
+            held=held,
+            protected=protected,
+            protect=self._key.protect,
+            locks=self._key.locks,
+            oldest=oldest,
+            newest=newest,
+            unit_newest=unit_newest,
+            unit_sums=unit_sums,
+            protected_tokens=int(tokens[protected].sum()),
+            total_tokens=int(self._sums[length]),
+        )
+
+    def _sliced(self, zones: Zones, length: int, kept_from: int) -> Layout:
+        """The layout where everything from ``kept_from`` on is kept, and no group crosses it."""
+        base = self._base(zones)
+        oldest, newest = self._ends(length)
+        pinned = self._pinned(newest)
+        held = base.held[:length].copy()
+        self._hold_end(held, zones, pinned, kept_from)
+        units = int(np.searchsorted(base.ascending, kept_from))
+        first = len(base.ascending) - units
+        before = int(base.unit_sums[first - 1]) if first else 0
+        end = int(self._sums[length] - self._sums[kept_from])
+        return Layout(
+            zones=zones,
+            pinned=pinned,
+            held=held,
+            protected=held != Held.FREE,
+            protect=self._key.protect,
+            locks=self._key.locks,
+            oldest=oldest,
+            newest=newest,
+            unit_newest=base.unit_newest[first:],
+            unit_sums=base.unit_sums[first:] - before,
+            protected_tokens=int(base.protected_sums[kept_from]) + end,
+            total_tokens=int(self._sums[length]),
+        )
+
+    def _hold_end(
+        self, held: NDArray[np.uint8], zones: Zones, pinned: Mask, kept_from: int
+    ) -> None:
+        """Say why the messages from ``kept_from`` on are kept; older ones are their own."""
+        # What holds a message in the whole log may be a partner that came later.
+        held[kept_from:] = self._base(zones).own[kept_from : len(held)]
+        for begin, stop, reason in (
+            (zones.current, len(held), Held.CURRENT),
+            (max(zones.tail, kept_from), zones.current, Held.TAIL),
+        ):
+            part = held[max(begin, kept_from) : stop]
+            part[part == Held.FREE] = reason
+        held[kept_from:][pinned[kept_from:]] = Held.PIN
+
+    def _base(self, zones: Zones) -> _Base:
+        """The whole log without what is kept at its end, given the task of ``zones``."""
+        if zones.anchor not in self._bases:
+            self._bases[zones.anchor] = self._make_base(zones.anchor)
+        return self._bases[zones.anchor]
+
+    def _make_base(self, anchor: int | None) -> _Base:
+        n = len(self._alone)
+        whole = replace(self._zoning.at(n), anchor=anchor, tail=n, current=n)
+        newest = self._ends(n)[1]
+        own = self._held(whole, np.zeros(n, dtype=np.bool_))
+        held = own.copy()
+        held[self._pinned(newest)] = Held.PIN
+        _hold_partners(held, newest)
+        protected = held != Held.FREE
+        unit_newest, unit_sums = _free_units(self._tokens, protected, newest)
+        return _Base(
+            own=own,
+            held=held,
+            unit_newest=unit_newest,
+            unit_sums=unit_sums,
+            ascending=unit_newest[::-1].copy(),
+            protected_sums=_running(np.where(protected, self._tokens, 0)),
+        )
 
 
-def _ends(
-    conversation: Conversation, *, locks: bool
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    oldest = np.arange(len(conversation.messages), dtype=np.int32)
-    newest = oldest.copy()
-    groups = conversation.structure.groups
-    if locks and groups:
-        group_of = conversation.structure.group_of
-        inside = group_of >= 0
-        oldest[inside] = np.asarray([members[0] for members in groups])[group_of[inside]]
-        newest[inside] = np.asarray([members[-1] for members in groups])[group_of[inside]]
-    return oldest, newest
+@dataclass(frozen=True, eq=False, slots=True)
+class _Base:
+    """What does not change as the log grows.
+
+    Attributes:
+        own: uint8[n], a ``Held`` by the message's own zone; ``held`` with pins and partners too.
+        unit_newest, unit_sums: as in ``Layout``; ``ascending`` is the first of them turned round.
+        protected_sums: int64[n + 1], tokens of the protected messages before each one.
+    """
+
+    own: NDArray[np.uint8]
+    held: NDArray[np.uint8]
+    unit_newest: NDArray[np.int64]
+    unit_sums: NDArray[np.int64]
+    ascending: NDArray[np.int64]
+    protected_sums: NDArray[np.int64]
+
+
+def _running(tokens: NDArray[np.int64]) -> NDArray[np.int64]:
+    """int64[n + 1], the tokens before each message."""
+    sums = np.zeros(len(tokens) + 1, dtype=np.int64)
+    np.cumsum(tokens, out=sums[1:])
+    return sums
 
 
 def _whole_units(mask: Mask, newest: NDArray[np.int32]) -> Mask:
@@ -153,19 +292,9 @@ def _whole_units(mask: Mask, newest: NDArray[np.int32]) -> Mask:
     return touched[newest]
 
 
-def _held(
-    conversation: Conversation, zones: Zones, protect: frozenset[str], pinned: Mask
-) -> NDArray[np.uint8]:
-    held = np.zeros(len(pinned), dtype=np.uint8)
-    for zone, reason in _BY_STRENGTH:
-        if zone.word in protect:
-            held[zones.members[zone]] = reason
-    if Zone.SYSTEM.word in protect:
-        for index in np.flatnonzero(zones.members[Zone.SYSTEM]):
-            if conversation.messages[index].source_field == "tools":
-                held[index] = Held.TOOLS
-    held[pinned] = Held.PIN
-    return held
+def _hold_partners(held: NDArray[np.uint8], newest: NDArray[np.int32]) -> None:
+    """Hold what is locked to something that is held."""
+    held[_whole_units(held != Held.FREE, newest) & (held == Held.FREE)] = Held.PARTNER
 
 
 def _free_units(

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from stm_inspector.buffer.budget import tokens_at
 from stm_inspector.buffer.calls import calls_of
-from stm_inspector.buffer.layout import Layout, key_of, lay_out
+from stm_inspector.buffer.layout import Layout, Layouts, key_of
 from stm_inspector.buffer.outcome import misses, tokens_after, totals_of
 from stm_inspector.buffer.plan import Plan, Verdict
 from stm_inspector.buffer.policies import get_policy
@@ -51,15 +50,6 @@ class _Cache:
         return value
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _View:
-    """The conversation up to a call; the whole of it is the view of the last call."""
-
-    conversation: Conversation
-    counts: TokenCounts
-    retrieved: Mask
-
-
 class Planner:
     """Plans over ``conversation`` under ``counts``.
 
@@ -83,7 +73,8 @@ class Planner:
         self._retrieved = recognise(conversation)
         self._built = _Cache(64)
         self._views = _Cache(8)
-        self._layouts = _Cache(16)
+        self._layouts = _Cache(8)
+        self._laid_out = _Cache(16)
         self._summaries = _Cache(64)
 
     def plan(self, settings: Settings) -> Plan:
@@ -121,7 +112,8 @@ class Planner:
 
     def reason(self, plan: Plan, index: int) -> str:
         """Why message ``index`` stays or goes: one sentence, with its lock partners."""
-        return reason_of(self._view(plan.call).conversation, plan, index)
+        begun = self._views.get(plan.call, lambda: self._conversation.first(plan.length))
+        return reason_of(begun, plan, index)
 
     def survives_from(self, settings: Settings, index: int) -> int | None:
         """The smallest input budget at which message ``index`` is in the buffer.
@@ -155,18 +147,17 @@ class Planner:
         self._check(settings)
         policy = get_policy(settings.policy)
         options = self._options(policy, settings)
-        call = self._call(settings)
-        view = self._view(call)
+        length = int(self.calls[self._call(settings)])
         budget = settings.budget.input
         mark = options.trigger if isinstance(options, TriggerSettings) else settings.watermark
         situation = Situation(
-            conversation=view.conversation,
-            counts=view.counts,
-            layout=self._layout(settings, options, call, view),
+            log=self._conversation,
+            counts=self._counts.first(length),
+            layout=self._layout(settings, options, length),
             budget=budget,
             watermark=_tokens("watermark", mark, budget),
             target=_tokens("target", settings.target, budget),
-            summarise=partial(self._summarise, view),
+            summarise=self._summarise,
         )
         return policy, options, situation
 
@@ -197,31 +188,7 @@ class Planner:
             raise SettingError(f"there is no call {settings.call}; the calls are 0 to {last}")
         return settings.call
 
-    def _view(self, call: int) -> _View:
-        if call == len(self.calls) - 1:
-            return self._views.get(
-                call, lambda: _View(self._conversation, self._counts, self._retrieved)
-            )
-        return self._views.get(call, lambda: self._cut(int(self.calls[call])))
-
-    def _cut(self, length: int) -> _View:
-        counts = self._counts
-        starts = counts.part_starts[: length + 1]
-        return _View(
-            replace(self._conversation, messages=self._conversation.messages[:length]),
-            replace(
-                counts,
-                messages=counts.messages[:length],
-                exactness=counts.exactness[:length],
-                parts=counts.parts[: starts[-1]],
-                part_starts=starts,
-            ),
-            self._retrieved[:length],
-        )
-
-    def _layout(
-        self, settings: Settings, options: CommonSettings, call: int, view: _View
-    ) -> Layout:
+    def _layout(self, settings: Settings, options: CommonSettings, length: int) -> Layout:
         key = key_of(
             settings.pins,
             settings.marks,
@@ -229,18 +196,19 @@ class Planner:
             locks=options.locks,
             tail_turns=settings.tail_turns,
         )
-        return self._layouts.get(
-            (key, call), lambda: lay_out(view.conversation, view.counts, view.retrieved, key)
+        layouts = self._layouts.get(
+            key, lambda: Layouts(self._conversation, self._counts, self._retrieved, key)
         )
+        return self._laid_out.get((key, length), lambda: layouts.at(length))
 
-    def _summarise(self, view: _View, where: Mask, max_tokens: int) -> Summary:
+    def _summarise(self, where: Mask, max_tokens: int) -> Summary:
         return self._summaries.get(
-            (np.packbits(where).tobytes(), max_tokens),
+            (np.packbits(where).tobytes().rstrip(b"\0"), max_tokens),
             lambda: self._summariser.summarise(
-                view.conversation,
+                self._conversation,
                 np.flatnonzero(where).tolist(),
                 max_tokens=max_tokens,
-                count=view.counts.of_message,
+                count=self._counts.of_message,
             ),
         )
 

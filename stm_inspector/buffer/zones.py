@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,34 @@ from stm_inspector.conversation.model import Conversation, PartKind, Role
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+class Members(dict[Zone, Mask]):
+    """Zone -> bool[n], each made when it is first asked for."""
+
+    def __init__(self, zones: Zones) -> None:
+        super().__init__()
+        self._zones = zones
+
+    def __missing__(self, zone: Zone) -> Mask:
+        zones = self._zones
+        mask: Mask = np.zeros(len(zones.system), dtype=np.bool_)
+        if zone is Zone.SYSTEM:
+            mask = zones.system
+        elif zone is Zone.RETRIEVED:
+            mask = zones.retrieved
+        elif zone is Zone.MIDDLE:
+            mask = zones.shown == Zone.MIDDLE
+        elif zone is Zone.ANCHOR:
+            if zones.anchor is not None:
+                mask[zones.anchor] = True
+        elif zone is Zone.CURRENT:
+            mask[zones.current :] = ~zones.system[zones.current :]
+        else:
+            mask[zones.tail : zones.current] = ~zones.system[zones.tail : zones.current]
+        self[zone] = mask
+        return mask
+
+
+@dataclass(frozen=True, eq=False)
 class Zones:
     """The zones of one conversation.
 
@@ -22,76 +50,100 @@ class Zones:
     ``shown`` holds the one that a message is drawn in; ``members`` all that it belongs to.
 
     Attributes:
-        shown: uint8[n], a ``Zone`` for each message: system before anchor before retrieved
-            before current before tail before middle.
-        members: zone -> bool[n].
+        system, retrieved: bool[n], the members of these two.
         anchor: the task: the first message that a person wrote, or None. A message that the
             user marked as retrieved is no task. Where nobody wrote any, the first one in a
             user's place: a session that goes on after a compaction has its task in there.
-        current: the first message of the current turn; n in an empty conversation.
+        tail, current: the first message of the tail, and of the current turn; n in an empty
+            conversation.
     """
 
-    shown: NDArray[np.uint8]
-    members: Mapping[Zone, Mask]
+    system: Mask
+    retrieved: Mask
     anchor: int | None
+    tail: int
     current: int
 
+    @cached_property
+    def members(self) -> Members:
+        """Zone -> bool[n]."""
+        return Members(self)
 
-def zones_of(
-    conversation: Conversation, retrieved: Mask, marks: Mapping[int, bool], tail_turns: int
-) -> Zones:
-    """Divide the conversation into zones.
+    @cached_property
+    def shown(self) -> NDArray[np.uint8]:
+        """uint8[n], a ``Zone`` for each message: system before anchor before retrieved before
+        current before tail before middle."""
+        shown = np.full(len(self.system), Zone.MIDDLE, dtype=np.uint8)
+        shown[self.tail : self.current] = Zone.TAIL
+        shown[self.current :] = Zone.CURRENT
+        shown[self.retrieved] = Zone.RETRIEVED
+        if self.anchor is not None:
+            shown[self.anchor] = Zone.ANCHOR
+        shown[self.system] = Zone.SYSTEM
+        return shown
 
-    ``retrieved`` is what the rules recognise, ``marks`` what the user says of single messages,
-    and ``tail_turns`` how many turns before the current one count as the tail. Where nobody
-    opened a turn, the newest message beside the system prompt counts as the current one.
+
+class Zoning:
+    """Divides a conversation, and every beginning of it, into zones.
+
+    ``retrieved`` is what the rules recognise, bool[n], ``marks`` what the user says of single
+    messages, and ``tail_turns`` how many turns before the current one count as the tail. Where
+    nobody opened a turn, the newest message beside the system prompt counts as the current one.
     """
-    n = len(conversation.messages)
-    places = np.arange(n)
-    system = np.fromiter(
-        (
-            message.role in (Role.SYSTEM, Role.DEVELOPER) or message.source_field is not None
-            for message in conversation.messages
-        ),
-        dtype=np.bool_,
-        count=n,
-    )
-    brought_in = retrieved.copy()
-    for index, mark in marks.items():
-        if 0 <= index < n:
-            brought_in[index] = mark
-    brought_in &= ~system
-    starts = conversation.structure.turn_starts
-    anchor = _task(conversation, marks)
-    current, tail = _recent(starts, system, tail_turns)
-    members = {
-        Zone.SYSTEM: system,
-        Zone.ANCHOR: places == (-1 if anchor is None else anchor),
-        Zone.RETRIEVED: brought_in,
-        Zone.CURRENT: (places >= current) & ~system,
-        Zone.TAIL: (places >= tail) & (places < current) & ~system,
-    }
-    shown = np.full(n, Zone.MIDDLE, dtype=np.uint8)
-    for zone in (Zone.TAIL, Zone.CURRENT, Zone.RETRIEVED, Zone.ANCHOR, Zone.SYSTEM):
-        shown[members[zone]] = zone
-    return Zones(shown, {**members, Zone.MIDDLE: shown == Zone.MIDDLE}, anchor, current)
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        retrieved: Mask,
+        marks: Mapping[int, bool],
+        tail_turns: int,
+    ) -> None:
+        n = len(conversation.messages)
+        self._system = np.fromiter(
+            (
+                message.role in (Role.SYSTEM, Role.DEVELOPER) or message.source_field is not None
+                for message in conversation.messages
+            ),
+            dtype=np.bool_,
+            count=n,
+        )
+        self._retrieved = retrieved.copy()
+        for index, mark in marks.items():
+            if 0 <= index < n:
+                self._retrieved[index] = mark
+        self._retrieved &= ~self._system
+        self._others = np.flatnonzero(~self._system)
+        self._starts = conversation.structure.turn_starts
+        self._tail_turns = tail_turns
+        self._task, self._stand_in = _tasks(conversation, marks)
+
+    def at(self, length: int) -> Zones:
+        """The zones of the first ``length`` messages."""
+        starts = int(np.searchsorted(self._starts, length))
+        task = self._task if starts else self._stand_in
+        if starts:
+            current = int(self._starts[starts - 1])
+            tail = int(self._starts[max(0, starts - 1 - self._tail_turns)])
+        else:
+            others = int(np.searchsorted(self._others, length))
+            current = tail = int(self._others[others - 1]) if others else length
+        return Zones(
+            self._system[:length],
+            self._retrieved[:length],
+            task if task is not None and task < length else None,
+            tail,
+            current,
+        )
 
 
-def _task(conversation: Conversation, marks: Mapping[int, bool]) -> int | None:
+def _tasks(conversation: Conversation, marks: Mapping[int, bool]) -> tuple[int | None, int | None]:
+    """The task, and what is taken for it as long as nobody wrote anything."""
     own = conversation.structure.turn_starts.tolist()
-    candidates = own or (
+    stand_ins = (
         index
         for index, message in enumerate(conversation.messages)
         if message.role is Role.USER
         and any(part.kind is not PartKind.TOOL_RESULT for part in message.parts)
     )
-    return next((index for index in candidates if not marks.get(index, False)), None)
-
-
-def _recent(starts: NDArray[np.int32], system: Mask, tail_turns: int) -> tuple[int, int]:
-    """Where the current turn begins, and where the tail before it does."""
-    if len(starts):
-        return int(starts[-1]), int(starts[max(0, len(starts) - 1 - tail_turns)])
-    others = np.flatnonzero(~system)
-    newest = int(others[-1]) if len(others) else len(system)
-    return newest, newest
+    task = next((index for index in own if not marks.get(index, False)), None)
+    return task, next((index for index in stand_ins if not marks.get(index, False)), None)

@@ -59,6 +59,22 @@ class TokenCounts:
         """Tokens of each part of message ``index``."""
         return self.parts[self.part_starts[index] : self.part_starts[index + 1]]
 
+    def first(self, length: int) -> TokenCounts:
+        """The counts of the first ``length`` messages; the arrays are views of these."""
+        starts = self.part_starts[: length + 1]
+        return TokenCounts(
+            counter=self.counter,
+            messages=self.messages[:length],
+            exactness=self.exactness[:length],
+            parts=self.parts[: starts[-1]],
+            part_starts=starts,
+            overhead=self.overhead,
+            overhead_exactness=self.overhead_exactness,
+            of_message=self.of_message,
+            notes=self.notes,
+            complete=self.complete,
+        )
+
     @property
     def unknown(self) -> int:
         """How many parts have content that is not in the file."""

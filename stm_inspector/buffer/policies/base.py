@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -58,12 +59,13 @@ class TriggerSettings(CommonSettings):
     )
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Situation:
     """What a policy decides on: a conversation up to one call, and what is to be met.
 
     Attributes:
-        conversation, counts: up to the call; every array has its length.
+        log: the whole conversation; ``conversation`` is it up to the call.
+        counts: up to the call; every array has its length.
         layout: zones, protection and lock units.
         budget: the input budget, in tokens.
         watermark, target: in tokens, or None where neither the user nor the policy sets one.
@@ -71,13 +73,23 @@ class Situation:
             summary. Remembered, so that a drag does not make it again.
     """
 
-    conversation: Conversation
+    log: Conversation
     counts: TokenCounts
     layout: Layout
     budget: int
     watermark: int | None
     target: int | None
     summarise: Callable[[Mask, int], Summary]
+
+    @property
+    def length(self) -> int:
+        """How many messages there are at the call."""
+        return len(self.layout.held)
+
+    @cached_property
+    def conversation(self) -> Conversation:
+        """The conversation up to the call. Cut out when it is first looked at."""
+        return self.log.first(self.length)
 
     @property
     def total(self) -> int:
@@ -132,9 +144,8 @@ class Policy(Protocol):
 
 def keep_all(situation: Situation, why: str, notes: tuple[str, ...] = ()) -> Decision:
     """The decision that changes nothing; ``why`` is the reason for what is not protected."""
-    n = len(situation.conversation.messages)
     return Decision(
-        verdicts=np.zeros(n, dtype=np.uint8),
+        verdicts=np.zeros(situation.length, dtype=np.uint8),
         reason_of=situation.layout.held,
         reasons=(why, *HELD_REASONS[1:]),
         notes=notes,
@@ -161,7 +172,7 @@ def by_cases(
 
     Protected messages stay, whatever the masks say.
     """
-    verdicts = np.zeros(len(situation.conversation.messages), dtype=np.uint8)
+    verdicts = np.zeros(situation.length, dtype=np.uint8)
     reason_of = situation.layout.held.copy()
     for number, case in enumerate(cases, start=len(HELD_REASONS)):
         where = case.where & ~situation.layout.protected
