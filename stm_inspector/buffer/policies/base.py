@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from stm_inspector.buffer.zones import Mask
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.summaries.summary import Summary
 from stm_inspector.tokens.counts import Exactness, TokenCounts
+
+
+def _make(_key: Hashable, make: Callable[[], Any]) -> Any:
+    """Remembers nothing."""
+    return make()
 
 
 class Basis(StrEnum):
@@ -71,6 +76,10 @@ class Situation:
         watermark, target: in tokens, or None where neither the user nor the policy sets one.
         summarise: (bool[n]: the messages to stand for, at least one; most tokens) -> their
             summary. Remembered, so that a drag does not make it again.
+        earlier: () -> the situations at the calls before this one, in order: for a policy whose
+            buffer is carried on from call to call.
+        remember: (key, make) -> what ``make()`` returned when that key was first asked for. The
+            key holds everything that the value depends on beside the log and its counts.
     """
 
     log: Conversation
@@ -80,6 +89,8 @@ class Situation:
     watermark: int | None
     target: int | None
     summarise: Callable[[Mask, int], Summary]
+    earlier: Callable[[], Iterable[Situation]] = tuple
+    remember: Callable[[Hashable, Callable[[], Any]], Any] = _make
 
     @property
     def length(self) -> int:
@@ -142,6 +153,35 @@ class Policy(Protocol):
         ...
 
 
+@runtime_checkable
+class Carried(Policy, Protocol):
+    """A destructive policy: what it did at one call stays done at the next.
+
+    At each call, in order, ``state = advance(state, situation, options)``, beginning with None,
+    and ``decided(state, situation, options)`` is the decision at that call. Both are pure, a
+    state is never changed, and it depends on nothing but the calls so far. So a replay keeps the
+    state from call to call, and may keep some for a later start; ``decide`` runs through the
+    earlier calls by itself (see ``carry``).
+    """
+
+    def advance(self, state: Any, situation: Situation, options: Any) -> Any:
+        """The state after the policy has acted at this call; ``state`` is that after the call
+        before, None at the first."""
+        ...
+
+    def decided(self, state: Any, situation: Situation, options: Any) -> Decision:
+        """The decision that ``state``, as ``advance`` returned it for this call, stands for."""
+        ...
+
+
+def carry(policy: Carried, situation: Situation, options: Any) -> Decision:
+    """The decision of a destructive policy at one call, carried on from the first."""
+    state = None
+    for earlier in situation.earlier():
+        state = policy.advance(state, earlier, options)
+    return policy.decided(policy.advance(state, situation, options), situation, options)
+
+
 def keep_all(situation: Situation, why: str, notes: tuple[str, ...] = ()) -> Decision:
     """The decision that changes nothing; ``why`` is the reason for what is not protected."""
     return Decision(
@@ -174,9 +214,10 @@ def by_cases(
     """
     verdicts = np.zeros(situation.length, dtype=np.uint8)
     reason_of = situation.layout.held.copy()
+    free = ~situation.layout.protected
     for number, case in enumerate(cases, start=len(HELD_REASONS)):
-        where = case.where & ~situation.layout.protected
-        verdicts[where] = case.verdict
+        where = case.where & free
+        verdicts[where] = int(case.verdict)
         reason_of[where] = number
     fired = bool(verdicts.any())
     reasons = (kept_because, *HELD_REASONS[1:], *(case.reason for case in cases))
