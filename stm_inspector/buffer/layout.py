@@ -34,6 +34,9 @@ class Held(IntEnum):
     PIN = 9
 
 
+# To be compared with array elements a thousand times: a member of an enum costs a look-up.
+_TAIL, _CURRENT = np.uint8(Held.TAIL), np.uint8(Held.CURRENT)
+
 HELD_REASONS = (
     "Kept",
     "Kept with a protected message of its lock group",
@@ -46,7 +49,7 @@ HELD_REASONS = (
     "System prompt: always kept",
     "Pinned: always kept",
 )
-"""The first reasons of every decision, in the order of ``Held``."""
+"""The first reasons of every decision, in the order of ``Held``: the stronger, the later."""
 
 _BY_STRENGTH = (
     (Zone.MIDDLE, Held.MIDDLE),
@@ -128,6 +131,11 @@ class Layouts:
         ]] = True  # fmt: skip
         self._pins = np.asarray(sorted(pin for pin in key.pins if 0 <= pin < n), dtype=np.int64)
         self._bases: dict[int | None, _Base] = {}
+        keeps = {zone: zone.word in key.protect for zone in Zone}
+        self._keeps_current, self._keeps_tail = keeps[Zone.CURRENT], keeps[Zone.TAIL]
+        self._gaps = keeps[Zone.MIDDLE] or (
+            not keeps[Zone.SYSTEM] if keeps[Zone.CURRENT] else keeps[Zone.TAIL]
+        )
 
     def at(self, length: int) -> Layout:
         """The layout of the first ``length`` messages."""
@@ -139,13 +147,11 @@ class Layouts:
 
     def _kept_from(self, zones: Zones, length: int) -> int | None:
         """Where what is always kept at the end begins; None where it has gaps."""
-        protect = self._key.protect
-        tail, current = Zone.TAIL.word in protect, Zone.CURRENT.word in protect
-        if Zone.MIDDLE.word in protect or (tail and not current):
+        if self._gaps:
             return None
-        if not current:
+        if not self._keeps_current:
             return length
-        return (zones.tail if tail else zones.current) if Zone.SYSTEM.word in protect else None
+        return zones.tail if self._keeps_tail else zones.current
 
     def _ends(self, length: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         if self._key.locks:
@@ -154,9 +160,8 @@ class Layouts:
 
     def _pinned(self, newest: NDArray[np.int32]) -> Mask:
         pinned = np.zeros(len(newest), dtype=np.bool_)
-        pins = self._pins[: int(np.searchsorted(self._pins, len(newest)))]
-        if len(pins):
-            pinned[pins] = True
+        if len(self._pins):
+            pinned[self._pins[: int(self._pins.searchsorted(len(newest)))]] = True
             pinned = _whole_units(pinned, newest)
         return pinned
 
@@ -200,39 +205,31 @@ class Layouts:
         oldest, newest = self._ends(length)
         pinned = self._pinned(newest)
         held = base.held[:length].copy()
-        self._hold_end(held, zones, pinned, kept_from)
-        units = int(np.searchsorted(base.ascending, kept_from))
-        first = len(base.ascending) - units
+        # What holds a message in the whole log may be a partner that came later.
+        end = held[kept_from:]
+        np.maximum(base.own[kept_from:length], _TAIL, out=end)
+        end = end[zones.current - kept_from :]
+        np.maximum(end, _CURRENT, out=end)
+        if len(self._pins):
+            held[kept_from:][pinned[kept_from:]] = Held.PIN
+        first = len(base.ascending) - int(base.ascending.searchsorted(kept_from))
         before = int(base.unit_sums[first - 1]) if first else 0
-        end = int(self._sums[length] - self._sums[kept_from])
         return Layout(
             zones=zones,
             pinned=pinned,
             held=held,
-            protected=held != Held.FREE,
+            protected=held != 0,
             protect=self._key.protect,
             locks=self._key.locks,
             oldest=oldest,
             newest=newest,
             unit_newest=base.unit_newest[first:],
             unit_sums=base.unit_sums[first:] - before,
-            protected_tokens=int(base.protected_sums[kept_from]) + end,
+            protected_tokens=int(
+                base.protected_sums[kept_from] + self._sums[length] - self._sums[kept_from]
+            ),
             total_tokens=int(self._sums[length]),
         )
-
-    def _hold_end(
-        self, held: NDArray[np.uint8], zones: Zones, pinned: Mask, kept_from: int
-    ) -> None:
-        """Say why the messages from ``kept_from`` on are kept; older ones are their own."""
-        # What holds a message in the whole log may be a partner that came later.
-        held[kept_from:] = self._base(zones).own[kept_from : len(held)]
-        for begin, stop, reason in (
-            (zones.current, len(held), Held.CURRENT),
-            (max(zones.tail, kept_from), zones.current, Held.TAIL),
-        ):
-            part = held[max(begin, kept_from) : stop]
-            part[part == Held.FREE] = reason
-        held[kept_from:][pinned[kept_from:]] = Held.PIN
 
     def _base(self, zones: Zones) -> _Base:
         """The whole log without what is kept at its end, given the task of ``zones``."""

@@ -10,20 +10,37 @@ from stm_inspector.buffer.plan import Amount, Decision, Totals, Verdict, Zone
 from stm_inspector.buffer.policies.base import Policy, Situation
 from stm_inspector.tokens.counts import UNKNOWN, Exactness, TokenCounts
 
-_GONE = np.array([False, True, False, False, True])
-"""Whether a message with that ``Verdict`` leaves the buffer."""
+
+def left_out(verdicts: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """bool[n], the messages that leave the buffer."""
+    evicted, summarised = int(Verdict.EVICT), int(Verdict.SUMMARISE)
+    gone: NDArray[np.bool_] = (verdicts == evicted) | (verdicts == summarised)
+    return gone
 
 
 def tokens_after(counts: TokenCounts, decision: Decision) -> NDArray[np.int64]:
     """Tokens of each message as sent, 0 where it is not sent: int64[n]."""
     after = counts.messages.copy()
-    after[_GONE[decision.verdicts]] = 0
+    after[left_out(decision.verdicts)] = 0
     for index, replacement in decision.truncated.items():
         after[index] = replacement.tokens
     for (index, part), replacement in decision.cleared.items():
         before = int(counts.parts[counts.part_starts[index] + part])
         after[index] += replacement.tokens - (0 if before == UNKNOWN else before)
     return after
+
+
+def changed_tokens(counts: TokenCounts, decision: Decision, end: int) -> int:
+    """By how many tokens shortened messages and cleared results before ``end`` change it all."""
+    change = 0
+    for index, replacement in decision.truncated.items():
+        if index < end:
+            change += replacement.tokens - int(counts.messages[index])
+    for (index, part), replacement in decision.cleared.items():
+        if index < end:
+            before = int(counts.parts[counts.part_starts[index] + part])
+            change += replacement.tokens - (0 if before == UNKNOWN else before)
+    return change
 
 
 def totals_of(situation: Situation, decision: Decision, after: NDArray[np.int64]) -> Totals:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -11,11 +11,17 @@ import numpy as np
 
 from stm_inspector.buffer.budget import tokens_at
 from stm_inspector.buffer.calls import calls_of
-from stm_inspector.buffer.layout import Layout, Layouts, key_of
-from stm_inspector.buffer.outcome import misses, tokens_after, totals_of
-from stm_inspector.buffer.plan import Plan, Verdict
+from stm_inspector.buffer.layout import Layouts, key_of
+from stm_inspector.buffer.outcome import left_out, misses, tokens_after, totals_of
+from stm_inspector.buffer.plan import Decision, Plan
 from stm_inspector.buffer.policies import get_policy
-from stm_inspector.buffer.policies.base import CommonSettings, Policy, Situation, TriggerSettings
+from stm_inspector.buffer.policies.base import (
+    Carried,
+    CommonSettings,
+    Policy,
+    Situation,
+    TriggerSettings,
+)
 from stm_inspector.buffer.problems import Checker
 from stm_inspector.buffer.reasons import reason_of
 from stm_inspector.buffer.retrieved import recognise
@@ -67,7 +73,7 @@ class Planner:
             raise ValueError("the token counts are of another conversation")
         self.calls = calls_of(conversation)
         self._conversation = conversation
-        self._counts = counts
+        self.counts = counts
         self._summariser = summariser
         self._checker = Checker(conversation)
         self._retrieved = recognise(conversation)
@@ -110,6 +116,24 @@ class Planner:
             calls=len(self.calls),
         )
 
+    def decisions(self, settings: Settings) -> Iterator[tuple[Policy, Situation, Decision]]:
+        """The decision at every call, in order; ``settings.call`` is not looked at.
+
+        Raises:
+            SettingError: as ``plan``.
+        """
+        policy, options, last = self._prepare(replace(settings, call=None))
+        layouts = self._layouts_of(settings, options)
+        situations = self._at_calls(last, layouts, before=last.length + 1)
+        if not isinstance(policy, Carried):
+            for situation in situations:
+                yield policy, situation, policy.decide(situation, options)
+            return
+        state = None
+        for situation in situations:
+            state = policy.advance(state, situation, options)
+            yield policy, situation, policy.decided(state, situation, options)
+
     def reason(self, plan: Plan, index: int) -> str:
         """Why message ``index`` stays or goes: one sentence, with its lock partners."""
         begun = self._views.get(plan.call, lambda: self._conversation.first(plan.length))
@@ -126,7 +150,7 @@ class Planner:
         if self._stays(settings, index, 0):
             return 0
         goes, stays = 0, UNLIMITED
-        likely = int(self._counts.messages.sum()) + self._counts.overhead
+        likely = int(self.counts.messages.sum()) + self.counts.overhead
         if self._stays(settings, index, likely):
             stays = likely
         while stays - goes > 1:
@@ -139,27 +163,54 @@ class Planner:
 
     def _stays(self, settings: Settings, index: int, budget: int) -> bool:
         tried = replace(settings, budget=replace(settings.budget, fixed=budget))
-        policy, options, situation = self._prepare(tried)
-        verdict = policy.decide(situation, options).verdicts[index]
-        return verdict not in (Verdict.EVICT, Verdict.SUMMARISE)
+        return bool(self.sent(tried)[0][index])
+
+    def sent(self, settings: Settings) -> tuple[Mask, int]:
+        """What is sent at the call that is planned for, bool[n], and its tokens.
+
+        A plan without what is said of it: reasons, zones, problems.
+
+        Raises:
+            SettingError: as ``plan``.
+        """
+        policy, options, situation = self._prepare(settings)
+        decision = policy.decide(situation, options)
+        after = tokens_after(situation.counts, decision)
+        inserted = sum(item.tokens for item in decision.inserted)
+        return ~left_out(decision.verdicts), int(after.sum()) + situation.counts.overhead + inserted
 
     def _prepare(self, settings: Settings) -> tuple[Policy, CommonSettings, Situation]:
         self._check(settings)
         policy = get_policy(settings.policy)
         options = self._options(policy, settings)
         length = int(self.calls[self._call(settings)])
+        layouts = self._layouts_of(settings, options)
         budget = settings.budget.input
         mark = options.trigger if isinstance(options, TriggerSettings) else settings.watermark
         situation = Situation(
             log=self._conversation,
-            counts=self._counts.first(length),
-            layout=self._layout(settings, options, length),
+            counts=self.counts.first(length),
+            layout=self._laid_out.get((layouts, length), lambda: layouts.at(length)),
             budget=budget,
             watermark=_tokens("watermark", mark, budget),
             target=_tokens("target", settings.target, budget),
             summarise=self._summarise,
         )
+        situation = replace(
+            situation,
+            earlier=lambda: self._at_calls(situation, layouts, before=length),
+        )
         return policy, options, situation
+
+    def _at_calls(self, situation: Situation, layouts: Layouts, before: int) -> Iterator[Situation]:
+        """The same situation at each call at which there were fewer messages."""
+        for length in self.calls[: int(self.calls.searchsorted(before))].tolist():
+            yield replace(
+                situation,
+                counts=self.counts.first(length),
+                layout=layouts.at(length),
+                earlier=tuple,
+            )
 
     def _options(self, policy: Policy, settings: Settings) -> CommonSettings:
         """The policy's settings; the watermark on the budget bar overrides its own trigger."""
@@ -188,7 +239,7 @@ class Planner:
             raise SettingError(f"there is no call {settings.call}; the calls are 0 to {last}")
         return settings.call
 
-    def _layout(self, settings: Settings, options: CommonSettings, length: int) -> Layout:
+    def _layouts_of(self, settings: Settings, options: CommonSettings) -> Layouts:
         key = key_of(
             settings.pins,
             settings.marks,
@@ -196,10 +247,9 @@ class Planner:
             locks=options.locks,
             tail_turns=settings.tail_turns,
         )
-        layouts = self._layouts.get(
-            key, lambda: Layouts(self._conversation, self._counts, self._retrieved, key)
+        return self._layouts.get(
+            key, lambda: Layouts(self._conversation, self.counts, self._retrieved, key)
         )
-        return self._laid_out.get((key, length), lambda: layouts.at(length))
 
     def _summarise(self, where: Mask, max_tokens: int) -> Summary:
         return self._summaries.get(
@@ -208,7 +258,7 @@ class Planner:
                 self._conversation,
                 np.flatnonzero(where).tolist(),
                 max_tokens=max_tokens,
-                count=self._counts.of_message,
+                count=self.counts.of_message,
             ),
         )
 

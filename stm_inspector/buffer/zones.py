@@ -119,13 +119,13 @@ class Zoning:
 
     def at(self, length: int) -> Zones:
         """The zones of the first ``length`` messages."""
-        starts = int(np.searchsorted(self._starts, length))
+        starts = int(self._starts.searchsorted(length))
         task = self._task if starts else self._stand_in
         if starts:
             current = int(self._starts[starts - 1])
             tail = int(self._starts[max(0, starts - 1 - self._tail_turns)])
         else:
-            others = int(np.searchsorted(self._others, length))
+            others = int(self._others.searchsorted(length))
             current = tail = int(self._others[others - 1]) if others else length
         return Zones(
             self._system[:length],
