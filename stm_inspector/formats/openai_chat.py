@@ -36,8 +36,8 @@ class OpenAIChat(WireFormat):
         "requests and responses, and a response alone. Writes what it read: body as body, list "
         "as list; of a log, the one request with its response as the last message."
     )
-    fields = ("tools", "functions")
-    without_tools = ("tool_choice", "parallel_tool_calls", "function_call")
+    fields: tuple[str, ...] = ("tools", "functions")
+    without_tools: tuple[str, ...] = ("tool_choice", "parallel_tool_calls", "function_call")
 
     def sign(self, call: Call) -> str | None:
         body = call.body_value

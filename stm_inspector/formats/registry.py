@@ -23,11 +23,42 @@ from stm_inspector.formats.parts import counted
 def all_formats() -> tuple[Format, ...]:
     """Every format, in the order in which they are tried: specific before general."""
     from stm_inspector.formats.anthropic_messages import AnthropicMessages
+    from stm_inspector.formats.autogen import AutoGen
+    from stm_inspector.formats.chatbot_ui import ChatbotUI
+    from stm_inspector.formats.chatgpt import ChatGPT
+    from stm_inspector.formats.claude_ai import ClaudeAI
     from stm_inspector.formats.claude_code import ClaudeCode
+    from stm_inspector.formats.librechat import LibreChat
+    from stm_inspector.formats.llama_index import LlamaIndex
+    from stm_inspector.formats.ollama import Ollama
+    from stm_inspector.formats.open_webui import OpenWebUI
     from stm_inspector.formats.openai_chat import OpenAIChat
     from stm_inspector.formats.openai_responses import OpenAIResponses
+    from stm_inspector.formats.plain import Plain
+    from stm_inspector.formats.pydantic_ai import PydanticAI
+    from stm_inspector.formats.semantic_kernel import SemanticKernel
+    from stm_inspector.formats.sharegpt import ShareGPT
+    from stm_inspector.formats.vercel import Vercel
 
-    return (ClaudeCode(), OpenAIResponses(), AnthropicMessages(), OpenAIChat())
+    return (
+        ClaudeCode(),
+        ChatGPT(),
+        ClaudeAI(),
+        OpenWebUI(),
+        LibreChat(),
+        ChatbotUI(),
+        LlamaIndex(),
+        AutoGen(),
+        PydanticAI(),
+        SemanticKernel(),
+        Vercel(),
+        ShareGPT(),
+        OpenAIResponses(),
+        AnthropicMessages(),
+        Ollama(),
+        OpenAIChat(),
+        Plain(),
+    )
 
 
 def get_format(format_id: str) -> Format:
@@ -160,7 +191,7 @@ def _detect(document: Document) -> tuple[Format, str]:
             return known, signature
     raise InputError(
         f"{document.name} is JSON, but no conversation that is known here: it holds "
-        f"{_description(document)}; the formats are {_ids()}, and --format chooses one."
+        f"{_description(document)}; the command formats lists what is, and --format chooses one."
     )
 
 
