@@ -27,6 +27,7 @@ WINDOW = "window"
 
 _COMMANDS = {
     "plan": "print what stays in the buffer and what goes",
+    "replay": "print what the policy does at every call of the recording",
     "export": "write the trimmed buffer in the source's own format",
     "shot": "draw the window to a PNG picture; needs no display",
     "formats": "list the file formats that are read",
@@ -73,7 +74,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def settings_from(arguments: argparse.Namespace) -> Settings:
-    """The settings that the options of ``plan``, ``export`` and ``shot`` ask for.
+    """The settings that the options of ``plan``, ``replay``, ``export`` and ``shot`` ask for.
 
     Raises:
         SettingError: they contradict each other, or name a model that is not known.
@@ -89,7 +90,7 @@ def settings_from(arguments: argparse.Namespace) -> Settings:
         watermark=arguments.watermark,
         target=arguments.target,
         pins=arguments.pin,
-        call=arguments.at,
+        call=getattr(arguments, "at", None),
         settings=_pairs(arguments.set),
     )
 
@@ -123,10 +124,15 @@ def _commands() -> Parser:
         name: commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
         for name, about in _COMMANDS.items()
     }
-    for name in ("plan", "export", "shot"):
+    for name in ("plan", "replay", "export", "shot"):
         made[name].add_argument("file", type=_path, metavar="FILE", help="a recorded conversation")
-    for name in ("plan", "formats", "policies", "models"):
-        made[name].add_argument("--json", action="store_true", help="print JSON instead of text")
+    outputs: dict[str, argparse._ActionsContainer] = {
+        name: made[name] for name in ("plan", "formats", "policies", "models")
+    }
+    outputs["replay"] = made["replay"].add_mutually_exclusive_group()
+    for output in outputs.values():
+        output.add_argument("--json", action="store_true", help="print JSON instead of text")
+    outputs["replay"].add_argument("--csv", action="store_true", help="print a row a call as CSV")
     _add_output(made["export"], "where to write it; - prints it. What is there is replaced")
     made["export"].add_argument(
         "--force",
@@ -140,8 +146,10 @@ def _commands() -> Parser:
     made["shot"].add_argument(
         "--size", type=_size, default=(1440, 900), metavar="WxH", help="pixels; default: 1440x900"
     )
-    for name in ("plan", "export", "shot"):
+    for name in ("plan", "replay", "export", "shot"):
         _add_plan_options(made[name])
+        if name != "replay":
+            _add_call_option(made[name])
     return parser
 
 
@@ -236,13 +244,16 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
         metavar="ID",
         help=f"what to count tokens with: {', '.join(counter_ids())}; default: auto",
     )
-    group.add_argument(
+    _add_reading_options(parser)
+
+
+def _add_call_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--at",
         type=_count,
         metavar="CALL",
         help="plan for this call, counted from 0; default: the one after the whole log",
     )
-    _add_reading_options(parser)
 
 
 def _path(word: str) -> str:

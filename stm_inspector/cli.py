@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 the input is bad (or the trimming breaks the request), 2 w
 from __future__ import annotations
 
 import argparse
+import csv
 import dataclasses
 import importlib
 import json
@@ -20,14 +21,23 @@ from stm_inspector.arguments import PROGRAM, WINDOW, parse, settings_from
 from stm_inspector.buffer.plan import Plan, Severity
 from stm_inspector.buffer.planner import Planner
 from stm_inspector.buffer.policies import get_policy
+from stm_inspector.buffer.recorder import replay
 from stm_inspector.buffer.settings import SettingError, Settings
+from stm_inspector.buffer.survival import survival
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.conversation.visible import visible
 from stm_inspector.engine import check_pins, export, export_text
 from stm_inspector.formats import Recording, all_formats, open_file
 from stm_inspector.listing import Style, plan_lines, problem_lines, table
-from stm_inspector.report import describe_policies, report
+from stm_inspector.replay_listing import replay_lines
+from stm_inspector.report import (
+    REPLAY_COLUMNS,
+    describe_policies,
+    replay_report,
+    replay_rows,
+    report,
+)
 from stm_inspector.tokens.counters import make_counter
 from stm_inspector.tokens.counting import count
 from stm_inspector.tokens.counts import TokenCounts
@@ -123,6 +133,11 @@ def _read(arguments: argparse.Namespace) -> tuple[Recording, Conversation]:
 
 
 def _plan(arguments: argparse.Namespace) -> tuple[Conversation, TokenCounts, Settings, Plan]:
+    planner, conversation, settings = _planner(arguments)
+    return conversation, planner.counts, settings, planner.plan(settings)
+
+
+def _planner(arguments: argparse.Namespace) -> tuple[Planner, Conversation, Settings]:
     settings = settings_from(arguments)
     _, conversation = _read(arguments)
     check_pins(conversation, settings)
@@ -131,9 +146,8 @@ def _plan(arguments: argparse.Namespace) -> tuple[Conversation, TokenCounts, Set
     except InputError as error:  # of this argument, not of the file
         raise SettingError(str(error).removesuffix(".")) from error
     counts = count(conversation, arguments.counter, model=arguments.model)
-    plan = Planner(conversation, counts).plan(settings)
     _note_unused(arguments)
-    return conversation, counts, settings, plan
+    return Planner(conversation, counts), conversation, settings
 
 
 def _note_unused(arguments: argparse.Namespace) -> None:
@@ -150,6 +164,23 @@ def _plan_command(arguments: argparse.Namespace) -> int:
         _print_json(report(conversation, plan, counts, settings))
     else:
         _print_lines(plan_lines(conversation, plan, counts, _style()))
+    return DONE
+
+
+def _replay_command(arguments: argparse.Namespace) -> int:
+    planner, conversation, settings = _planner(arguments)
+    replayed = replay(planner, settings)
+    if arguments.csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(REPLAY_COLUMNS)
+        writer.writerows(replay_rows(replayed))
+        return DONE
+    plan = planner.plan(settings)
+    if arguments.json:
+        survives = survival(planner, settings).tolist()
+        _print_json(replay_report(conversation, plan, replayed, survives, planner.counts, settings))
+    else:
+        _print_lines(replay_lines(conversation, plan, replayed, planner.counts, _style()))
     return DONE
 
 
@@ -305,6 +336,7 @@ def _models_command(arguments: argparse.Namespace) -> int:
 
 _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "plan": _plan_command,
+    "replay": _replay_command,
     "export": _export_command,
     "shot": _shot_command,
     "formats": _formats_command,

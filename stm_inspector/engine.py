@@ -9,10 +9,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from stm_inspector.buffer import recorder
 from stm_inspector.buffer.budget import Budget
 from stm_inspector.buffer.edits import edit_of
 from stm_inspector.buffer.plan import Plan
 from stm_inspector.buffer.planner import Planner
+from stm_inspector.buffer.replay import Replay
 from stm_inspector.buffer.settings import SettingError, Settings
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Conversation
@@ -29,6 +31,7 @@ __all__ = [
     "make_plan",
     "make_settings",
     "model_named",
+    "replay",
     "report",
     "write_beside",
 ]
@@ -151,9 +154,31 @@ def make_plan(
         InputError: an unknown counter.
     """
     wanted = make_settings(policy, budget=budget, model=model, **options)
-    check_pins(conversation, wanted)
-    counts = count(conversation, counter, model=model)
-    return Planner(conversation, counts).plan(wanted)
+    return _planner(conversation, wanted, counter, model).plan(wanted)
+
+
+def replay(
+    conversation: Conversation,
+    policy: str = DEFAULTS.policy,
+    *,
+    budget: int | None = None,
+    counter: str = "auto",
+    model: str | None = None,
+    **options: Any,
+) -> Replay:
+    """Plan the buffer at every call of ``conversation``, in order.
+
+    Takes the arguments of ``make_plan`` and raises what it raises; ``call`` is not looked at.
+    """
+    wanted = make_settings(policy, budget=budget, model=model, **options)
+    return recorder.replay(_planner(conversation, wanted, counter, model), wanted)
+
+
+def _planner(
+    conversation: Conversation, settings: Settings, counter: str, model: str | None
+) -> Planner:
+    check_pins(conversation, settings)
+    return Planner(conversation, count(conversation, counter, model=model))
 
 
 def check_pins(conversation: Conversation, settings: Settings) -> None:

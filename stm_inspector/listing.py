@@ -42,7 +42,7 @@ def plan_lines(
     conversation: Conversation, plan: Plan, counts: TokenCounts, style: Style
 ) -> Iterator[str]:
     """The whole plan: what it is made from, every message, totals, why, problems, notes."""
-    yield from _head(conversation, plan, counts, style)
+    yield from plan_head(conversation, plan, counts, style)
     yield ""
     yield from _table(conversation, plan, style)
     yield ""
@@ -87,9 +87,10 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], style: Style) ->
         yield style.paint(_BOLD, line) if number == 0 else line
 
 
-def _head(
+def plan_head(
     conversation: Conversation, plan: Plan, counts: TokenCounts, style: Style
 ) -> Iterator[str]:
+    """What is planned: file, policy, budget, marks, counter, and the call if not the last."""
     policy, budget = get_policy(plan.policy), plan.budget
     turns = len(conversation.structure.turn_starts)
     about = [

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from stm_inspector.buffer.plan import Amount, Plan, Problem, Verdict, Zone
 from stm_inspector.buffer.policies import Policy, all_policies, get_policy
+from stm_inspector.buffer.replay import NEVER, Replay
 from stm_inspector.buffer.settings import Settings, describe, to_json
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.tokens.counts import TokenCounts
@@ -57,6 +59,101 @@ def report(
             for problem in plan.problems
         ],
     }
+
+
+def replay_report(
+    conversation: Conversation,
+    plan: Plan,
+    replay: Replay,
+    survives: Sequence[int],
+    counts: TokenCounts,
+    settings: Settings,
+) -> dict[str, Any]:
+    """The replay as plain JSON values, in a fixed order of keys: what ``replay --json`` prints.
+
+    ``plan`` is that of the last call; ``survives`` the smallest budget of each message, or
+    ``NEVER``.
+    """
+    lost = zip(replay.first_lost.tolist(), replay.lost_because.tolist(), survives, strict=True)
+    return {
+        "format": conversation.format,
+        "policy": _policy(plan),
+        "counter": {"id": counts.counter, "exactness": replay.exactness.word},
+        "budget": _budget(plan, settings),
+        "calls": [_nested(row) for row in replay_rows(replay)],
+        "messages": [
+            {
+                "index": index,
+                "first_lost_at": call if call != NEVER else None,
+                "reason": replay.reasons[why] if why != NEVER else None,
+                "survives_from": budget if budget != NEVER else None,
+            }
+            for index, (call, why, budget) in enumerate(lost)
+        ],
+        "totals": {"calls": len(replay), **asdict(replay.totals())},
+    }
+
+
+REPLAY_COLUMNS = (
+    "call",
+    "message",
+    "before.messages",
+    "before.tokens",
+    "after.messages",
+    "after.tokens",
+    "fired",
+    "kept",
+    "evicted",
+    "cleared",
+    "truncated",
+    "summarised",
+    "summary_tokens",
+    "over_budget",
+    "over_target",
+    "same_prefix.messages",
+    "same_prefix.tokens",
+    "why",
+)
+"""The columns of ``replay --csv``; a point stands where JSON has an object in an object."""
+
+
+def replay_rows(replay: Replay) -> Iterator[tuple[Any, ...]]:
+    """The replay call by call, in the order of ``REPLAY_COLUMNS``.
+
+    ``message`` is the recorded response before which the call stands; for the last call, the
+    number of messages.
+    """
+    columns = (
+        replay.lengths,
+        replay.lengths,
+        replay.before,
+        replay.messages,
+        replay.after,
+        replay.fired,
+        replay.kept,
+        replay.evicted,
+        replay.cleared,
+        replay.truncated,
+        replay.summarised,
+        replay.inserted,
+        replay.over_budget,
+        replay.over_target,
+        replay.same_messages,
+        replay.same_tokens,
+    )
+    listed = [column.tolist() for column in columns]
+    return zip(range(len(replay)), *listed, replay.why, strict=True)
+
+
+def _nested(row: tuple[Any, ...]) -> dict[str, Any]:
+    entry: dict[str, Any] = {}
+    for name, value in zip(REPLAY_COLUMNS, row, strict=True):
+        outer, _, inner = name.partition(".")
+        if inner:
+            entry.setdefault(outer, {})[inner] = value
+        else:
+            entry[name] = value
+    return entry
 
 
 def in_full(problem: Problem) -> str:
