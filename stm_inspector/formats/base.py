@@ -50,6 +50,7 @@ class Format(ABC):
         lacks: what a file of this kind does not hold, one sentence; "" where it is complete.
         section: where the docs describe it.
         help: what is read and what is written, one paragraph.
+        texts: it reads text that is no JSON: documents without records.
     """
 
     id: ClassVar[str]
@@ -58,6 +59,7 @@ class Format(ABC):
     lacks: ClassVar[str]
     section: ClassVar[str]
     help: ClassVar[str]
+    texts: ClassVar[bool] = False
 
     @abstractmethod
     def detect(self, document: Document) -> str | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Skipped
+from stm_inspector.formats import archive
 from stm_inspector.formats.values import OPENED, TOO_DEEP, Node, Unreadable, Walker, skip
 
 MAX_BYTES = 1 << 30
@@ -18,7 +19,6 @@ MAX_BYTES = 1 << 30
 
 _MAGIC = (
     (b"SQLite format 3\0", "an SQLite database"),
-    (b"PK\x03\x04", "a zip archive"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"%PDF", "a PDF document"),
     (b"\x89PNG", "a picture"),
@@ -35,13 +35,16 @@ _BETWEEN_EVENTS = re.compile(
 """What stands before the values in a stream of server-sent events.
 https://html.spec.whatwg.org/multipage/server-sent-events.html"""
 
+_TEXT_LOG = re.compile(r"\s*# aider chat started at ")
+"""How a log begins that is text. JSON may stand in it, but does not make it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """What a file holds: one JSON value, or one a line.
 
     Attributes:
-        records: the values at the outermost level, in order.
+        records: the values at the outermost level, in order; none where the file is a log of text.
         skipped: what could not be read.
         notes: what the user should know about the file as such, one sentence each.
     """
@@ -92,6 +95,9 @@ def _read_bytes(path: Path) -> bytes:
 
 def _decode(data: bytes, name: str) -> tuple[str, int]:
     """The text of a file and how many undecodable places were replaced in it."""
+    if archive.is_zip(data):
+        text = archive.json_of(data, name)
+        return text, text.count("\ufffd")
     for magic, what in _MAGIC:
         if data.startswith(magic):
             raise InputError(f"{name} is {what}, not JSON: open a recorded conversation instead.")
@@ -117,6 +123,8 @@ def parse(decoded: tuple[str, int] | str, path: str = "") -> Document:
         InputError: not one value was found.
     """
     text, replaced = decoded if isinstance(decoded, tuple) else (decoded, 0)
+    if _TEXT_LOG.match(text):
+        return Document(path, text, (), notes=_replacements(replaced))
     reader = _Reader(text)
     try:
         reader.read()
@@ -124,10 +132,12 @@ def parse(decoded: tuple[str, int] | str, path: str = "") -> Document:
         raise InputError(f"{Path(path).name} does not fit into memory: split it.") from None
     if not reader.records:
         raise InputError(f"{Path(path).name or 'The text'} {reader.refusal()}")
-    notes = list(reader.notes())
-    if replaced:
-        notes.append(f"The file is not valid UTF-8: {replaced:,} places became \ufffd.")
-    return Document(path, text, tuple(reader.records), tuple(reader.skipped), tuple(notes))
+    notes = (*reader.notes(), *_replacements(replaced))
+    return Document(path, text, tuple(reader.records), tuple(reader.skipped), notes)
+
+
+def _replacements(count: int) -> tuple[str, ...]:
+    return (f"The file is not valid UTF-8: {count:,} places became \ufffd.",) if count else ()
 
 
 class _Reader(Walker):

@@ -22,6 +22,7 @@ from stm_inspector.formats.parts import counted
 @cache
 def all_formats() -> tuple[Format, ...]:
     """Every format, in the order in which they are tried: specific before general."""
+    from stm_inspector.formats.aider import Aider
     from stm_inspector.formats.anthropic_messages import AnthropicMessages
     from stm_inspector.formats.autogen import AutoGen
     from stm_inspector.formats.chatbot_ui import ChatbotUI
@@ -42,6 +43,7 @@ def all_formats() -> tuple[Format, ...]:
 
     return (
         ClaudeCode(),
+        Aider(),
         ChatGPT(),
         ClaudeAI(),
         OpenWebUI(),
@@ -144,6 +146,9 @@ def recording_of(document: Document, chosen: Format | None = None) -> Recording:
         signature = f"read as {chosen.id} because you said so" if chosen else ""
         if chosen is None:
             chosen, signature = _detect(document)
+        elif chosen.texts == bool(document.records):
+            what = "JSON" if document.records else "text, not JSON"
+            raise InputError(f"{document.name} is {what}: it cannot be read as {chosen.id}.")
         opened = chosen.open(document)
     except RecursionError:
         raise InputError(
@@ -186,6 +191,8 @@ def _no_collection() -> Iterator[None]:
 
 def _detect(document: Document) -> tuple[Format, str]:
     for known in all_formats():
+        if known.texts == bool(document.records):
+            continue
         signature = known.detect(document)
         if signature is not None:
             return known, signature

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from stm_inspector.conversation.edit import Edit
@@ -106,7 +106,10 @@ class TranscriptFormat(Format):
         )
 
     def write(self, conversation: Conversation, edit: Edit, *, reply_tokens: int) -> str:
-        return compose(conversation, edit, conversation.api, reply_tokens=reply_tokens).text
+        messages = conversation.messages
+        kept = [index for index in edit.kept if not messages[index].unused]
+        asked = replace(edit, kept=kept)
+        return compose(conversation, asked, conversation.api, reply_tokens=reply_tokens).text
 
 
 def objects(document: Document) -> Iterator[dict[str, Any]]:

@@ -7,6 +7,7 @@ the call behind it; a record with calls, results and text in it is a message for
 """
 
 EXPORTS: dict[str, tuple[str, int, int, int, int]] = {
+    "aider/agentsview.aider.chat.history.md": ("aider", 2, 8, 0, 0),
     "autogen/agent_state.json": ("autogen", 1, 22, 14, 14),
     "autogen/task_result_messages.json": ("autogen", 1, 22, 14, 14),
     "autogen/team_state.json": ("autogen", 2, 44, 28, 28),

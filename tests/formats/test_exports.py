@@ -86,8 +86,9 @@ def test_damaged_sample_gives_a_sentence_or_a_conversation(name: str, samples: P
     text = (samples / name).read_text(encoding="utf-8-sig")
     chance = random.Random(name)
     for _ in range(max(1, min(CASES, BYTES // len(text)))):
-        for damaged in (with_wrong_value(text, chance), with_a_cut(text, chance)):
-            survives(damaged)
+        survives(with_a_cut(text, chance))
+        if not name.endswith(".md"):
+            survives(with_wrong_value(text, chance))
 
 
 def survives(text: str) -> None:
