@@ -23,6 +23,7 @@ from stm_inspector.formats.parts import counted
 def all_formats() -> tuple[Format, ...]:
     """Every format, in the order in which they are tried: specific before general."""
     from stm_inspector.formats.aider import Aider
+    from stm_inspector.formats.aider import Aider
     from stm_inspector.formats.anthropic_messages import AnthropicMessages
     from stm_inspector.formats.autogen import AutoGen
     from stm_inspector.formats.chatbot_ui import ChatbotUI
