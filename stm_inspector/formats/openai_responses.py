@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import structs
+
 from stm_inspector.conversation.model import Message, PartKind, Role, Usage
 from stm_inspector.formats import openai_responses_items as items
 from stm_inspector.formats.base import Opened
@@ -177,8 +179,8 @@ class OpenAIResponses(WireFormat):
             after = bound[at + 1]
             if after.role is Role.ASSISTANT:
                 key = after.lock or f"reasoning {at}"
-                bound[at] = replace(messages[at], lock=key)
-                bound[at + 1] = replace(after, lock=key)
+                bound[at] = structs.replace(messages[at], lock=key)
+                bound[at + 1] = structs.replace(after, lock=key)
         return bound
 
     def notes(self, call: Call) -> list[str]:

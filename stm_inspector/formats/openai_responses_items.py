@@ -6,8 +6,9 @@ Item types and their members: https://platform.openai.com/docs/api-reference/res
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
+
+from msgspec import structs
 
 from stm_inspector.conversation.model import Part, PartKind, Role
 from stm_inspector.formats import media, openai_parts
@@ -66,7 +67,7 @@ def definition(tool: Any) -> Part:
     part = openai_parts.definition(shown)
     client = part.source_type in ("function", "custom", "namespace")
     name = part.name or string(tool.get("server_label")) or part.source_type
-    return replace(part, name=name, server=not client)
+    return structs.replace(part, name=name, server=not client)
 
 
 def result_changes(item: Item, path: Path, text: str) -> Changes:
@@ -226,7 +227,7 @@ def _tools_found(item: Item) -> list[Piece]:
     found = (part for _, part in definitions(item.get("tools") or []))
     server = item.get("execution") != "client"
     part = _result(item, "", found, call_id=string(item.get("call_id")), server=server)
-    return [(("tools",), replace(part, name="tool_search"))]
+    return [(("tools",), structs.replace(part, name="tool_search"))]
 
 
 def _tool_list(item: Item) -> list[Piece]:

@@ -26,10 +26,14 @@ def all_formats() -> tuple[Format, ...]:
     from stm_inspector.formats.aider import Aider
     from stm_inspector.formats.anthropic_messages import AnthropicMessages
     from stm_inspector.formats.autogen import AutoGen
+    from stm_inspector.formats.bedrock_converse import BedrockConverse
     from stm_inspector.formats.chatbot_ui import ChatbotUI
     from stm_inspector.formats.chatgpt import ChatGPT
     from stm_inspector.formats.claude_ai import ClaudeAI
     from stm_inspector.formats.claude_code import ClaudeCode
+    from stm_inspector.formats.gemini import Gemini
+    from stm_inspector.formats.langchain import LangChain
+    from stm_inspector.formats.langsmith import LangSmith
     from stm_inspector.formats.librechat import LibreChat
     from stm_inspector.formats.llama_index import LlamaIndex
     from stm_inspector.formats.ollama import Ollama
@@ -57,6 +61,10 @@ def all_formats() -> tuple[Format, ...]:
         Vercel(),
         ShareGPT(),
         OpenAIResponses(),
+        Gemini(),
+        BedrockConverse(),
+        LangSmith(),
+        LangChain(),
         AnthropicMessages(),
         Ollama(),
         OpenAIChat(),

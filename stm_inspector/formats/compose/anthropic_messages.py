@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec import structs
 
 from stm_inspector.conversation.model import Part, PartKind
 from stm_inspector.formats import blocks
@@ -18,6 +19,7 @@ from stm_inspector.formats.compose.target import (
     Target,
     Tool,
     images_in,
+    in_turns,
     texts_of,
 )
 from stm_inspector.formats.compose.tools import arguments, schema_of
@@ -40,7 +42,10 @@ def body(prepared: Prepared) -> dict[str, Any]:
         found["system"] = _shortest(system)
     if prepared.tools:
         found["tools"] = [_tool(tool) for tool in prepared.tools]
-    found["messages"] = [_message(entry, prepared) for entry in prepared.entries]
+    messages = in_turns((_message(entry, prepared) for entry in prepared.entries), "content")
+    found["messages"] = [
+        {**message, "content": _shortest(message["content"])} for message in messages
+    ]
     return found
 
 
@@ -63,14 +68,14 @@ def _shortest(content: Sequence[Block]) -> Any:
 
 def _message(entry: Entry, prepared: Prepared) -> Block:
     content = [block for piece in entry.pieces for block in _blocks(piece, prepared)]
-    return {"role": entry.role.value, "content": _shortest(content)}
+    return {"role": entry.role.value, "content": content}
 
 
 def _blocks(piece: Piece, prepared: Prepared) -> list[Block]:
     part = piece.part
     # A client's result is named after its call by now; no block of this API is.
     name = None if part.kind is PartKind.TOOL_RESULT else part.name
-    if prepared.is_own is not None and prepared.is_own(replace(part, name=name)):
+    if prepared.is_own is not None and prepared.is_own(structs.replace(part, name=name)):
         return [part.raw]
     if part.kind is PartKind.TEXT:
         return [_text(part.text, part)]

@@ -15,6 +15,7 @@ from stm_inspector.formats.compose.target import (
     Target,
     Tool,
     images_in,
+    in_turns,
     texts_of,
 )
 from stm_inspector.formats.compose.tools import arguments, schema_of
@@ -49,7 +50,8 @@ def body(prepared: Prepared) -> Block:
             "No tool is defined in this conversation: Converse refuses calls without toolConfig."
         )
     found["inferenceConfig"] = {"maxTokens": prepared.reply_tokens}
-    return {**found, "messages": [_message(entry, prepared) for entry in prepared.entries]}
+    messages = in_turns((_message(entry, prepared) for entry in prepared.entries), "content")
+    return {**found, "messages": messages}
 
 
 def _tool(tool: Tool) -> list[Block]:

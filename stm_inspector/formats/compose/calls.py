@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from stm_inspector.conversation.model import Part, PartKind, Role
 from stm_inspector.conversation.pairing import Place, pair
 from stm_inspector.formats.compose.entries import NO_CALL, Entry, Piece, messages_of
@@ -33,7 +35,7 @@ def numbered(entries: Sequence[Entry], rules: Rules, losses: Losses) -> list[Ent
         for at, number in pairs.unanswered:
             losses.add(
                 "tool call",
-                "has no result: the target refuses it until there is one",
+                "without a result: the target refuses a call that is not answered",
                 entries[at].pieces[number].index,
             )
     return [
@@ -83,7 +85,9 @@ class _Naming:
                 "tool name", f"changed to what the target allows ({name})", piece.index
             )
         call_id = self._id(id, number, piece.index)
-        return Piece(replace(part, call_id=call_id, name=name, server=False), piece.index, number)
+        return Piece(
+            structs.replace(part, call_id=call_id, name=name, server=False), piece.index, number
+        )
 
     def _id(self, id: str, number: int, index: int | None) -> str | None:
         allowed = self._rules.ids
@@ -114,8 +118,8 @@ class _Naming:
 def _answer(piece: Piece, call: Piece | None) -> Piece:
     """The result with number, id and tool of the call it answers."""
     if call is None:
-        return Piece(replace(piece.part, server=False), piece.index)
-    part = replace(piece.part, call_id=call.part.call_id, name=call.part.name, server=False)
+        return Piece(structs.replace(piece.part, server=False), piece.index)
+    part = structs.replace(piece.part, call_id=call.part.call_id, name=call.part.name, server=False)
     return Piece(part, piece.index, call.call)
 
 
@@ -161,7 +165,7 @@ def _parted(entry: Entry, rules: Rules, losses: Losses) -> Iterator[Entry]:
             run.append(piece)
         elif piece.call != NO_CALL:
             broken = True
-        elif rules.orphans:
+        elif rules.orphans and piece.part.call_id:
             if run:
                 yield replace(entry, pieces=tuple(run))
                 run = []

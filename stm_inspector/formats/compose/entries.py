@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec import structs
 
 from stm_inspector.conversation.edit import Edit
 from stm_inspector.conversation.model import Conversation, Message, Part, PartKind, Role
@@ -92,7 +94,11 @@ class _Changes:
                 continue
             new = self._edit.results.get((index, number))
             # What replaces a result is no longer what stands in the source.
-            yield part if new is None else replace(part, text=new, parts=(), hidden=None, raw=None)
+            yield (
+                part
+                if new is None
+                else structs.replace(part, text=new, parts=(), hidden=None, raw=None)
+            )
 
 
 def messages_of(entries: Iterable[Entry]) -> list[Message]:

@@ -14,6 +14,7 @@ from stm_inspector.formats.compose.target import (
     Target,
     Tool,
     images_in,
+    in_turns,
     texts_of,
 )
 from stm_inspector.formats.compose.tools import arguments, schema_of
@@ -31,7 +32,7 @@ def body(prepared: Prepared) -> Item:
         declared = [_tool(tool) for tool in prepared.tools]
         found["tools"] = [{"functionDeclarations": declared}]
     found["generationConfig"] = {"maxOutputTokens": prepared.reply_tokens}
-    contents = [_content(entry, prepared) for entry in prepared.entries]
+    contents = in_turns((_content(entry, prepared) for entry in prepared.entries), "parts")
     return {**found, "contents": contents}
 
 

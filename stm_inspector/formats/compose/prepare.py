@@ -29,9 +29,9 @@ def prepare(conversation: Conversation, edit: Edit, rules: Rules, reply_tokens: 
     system, entries = _system(entries, rules, losses)
     entries = calls.numbered(entries, rules, losses)
     entries = calls.placed(_joined_answers(entries, rules), rules, losses)
+    entries = _without_empty(entries, rules, losses)
     if rules.alternates:
         entries = _alternating(entries)
-    entries = _without_empty(entries, rules, losses)
     if rules.alternates and entries and entries[0].role is Role.ASSISTANT:
         losses.say("The first message is the assistant's: this API wants the user's first.")
     return Prepared(

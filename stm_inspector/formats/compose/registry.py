@@ -74,7 +74,8 @@ def compose(
     same = conversation.api == chosen.id
     rules = replace(chosen.rules, is_own=chosen.is_own) if same else chosen.rules
     prepared = prepare(conversation, edit, rules, reply_tokens)
-    if not prepared.entries:
+    body = chosen.body(prepared)
+    if not _messages_in(body):
         raise InputError("Nothing is left to export: raise the budget or protect something.")
     if prepared.model and not chosen.names_model:
         prepared.losses.say(f"The model ({prepared.model[:60]}) is not named in what is written.")
@@ -82,7 +83,13 @@ def compose(
         prepared.losses.say(
             f"The model ({prepared.model[:60]}) is the recording's: name one of the target's."
         )
-    return Composed(body_text(chosen.body(prepared)), prepared.losses.sentences())
+    return Composed(body_text(body), prepared.losses.sentences())
+
+
+def _messages_in(body: Any) -> Any:
+    if isinstance(body, list):
+        return body
+    return next(body[key] for key in ("messages", "contents", "input") if key in body)
 
 
 def _is_body(source: Any) -> bool:

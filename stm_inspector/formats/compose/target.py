@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,6 +102,19 @@ class Target:
     body: Callable[[Prepared], Any]
     is_own: Callable[[Part], bool] | None = None
     names_model: bool = True
+
+
+def in_turns(messages: Iterable[dict[str, Any]], key: str) -> list[dict[str, Any]]:
+    """User and assistant in turn: what has no content goes, neighbours of one role join."""
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        if not message[key]:
+            continue
+        if turns and turns[-1]["role"] == message["role"]:
+            turns[-1] = {**message, key: turns[-1][key] + message[key]}
+        else:
+            turns.append(message)
+    return turns
 
 
 def texts_of(part: Part) -> list[str]:
