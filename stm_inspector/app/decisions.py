@@ -159,7 +159,9 @@ class Decisions(QObject):
             self.undo_stack.push(ChangeCommand(text, self.choices, after, self._put, gesture))
 
     def _put(self, choices: Choices) -> None:
-        before, self.choices = self.choices, choices
+        # Undo goes back in what was decided, not in what was looked at.
+        settings = replace(choices.settings, call=self.settings.call)
+        before, self.choices = self.choices, replace(choices, settings=settings)
         self.choices_changed.emit()
         self._decided(before)
 

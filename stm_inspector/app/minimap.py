@@ -47,6 +47,7 @@ class Minimap(QWidget):
     def __init__(self, view: BufferView | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._plan: Plan | None = None
+        self._tokens: NDArray[np.int64] | None = None
         self._ends: NDArray[np.float64] = np.zeros(0)
         self._image: QImage | None = None
         self._sight = (0, 0)
@@ -64,11 +65,14 @@ class Minimap(QWidget):
         return QSize(32, 200)
 
     def set_plan(self, plan: Plan | None, counts: TokenCounts | None = None) -> None:
-        """Show ``plan``."""
-        if plan is None:
+        """Show ``plan``; with ``counts`` also, pale, what came after its call."""
+        tokens = plan.tokens if plan is not None and counts is None else None
+        tokens = counts.messages if plan is not None and counts is not None else tokens
+        if tokens is None:
             self._ends = np.zeros(0)
-        elif self._plan is None or plan.tokens is not self._plan.tokens:
-            self._ends = _ends(plan.tokens)
+        elif tokens is not self._tokens:
+            self._ends = _ends(tokens)
+        self._tokens = tokens
         self._plan = plan
         self._image = None
         self.update()
@@ -145,6 +149,8 @@ class Minimap(QWidget):
         index, plan = self.message_at(y), self._plan
         if index is None or plan is None:
             return ""
+        if index >= plan.length:
+            return f"message {index}: comes after the call that is shown"
         zone = ZONE_WORDS[Zone(int(plan.zones[index]))]
         word = VERDICT_WORDS[Verdict(int(plan.decision.verdicts[index]))]
         return f"message {index}: {int(plan.tokens[index]):,} tokens, {zone}, {word}"
@@ -171,15 +177,19 @@ class Minimap(QWidget):
         width = max(1, round((self.width() - 2 * _MARGIN) * ratio))
         height = max(1, round(self._height() * ratio))
         lines = (np.arange(height) + 0.5) / height
-        owner = np.minimum(np.searchsorted(self._ends, lines, side="right"), plan.length - 1)
+        count = len(self._ends)
+        owner = np.minimum(np.searchsorted(self._ends, lines, side="right"), count - 1)
+        later = owner >= plan.length
+        there = np.where(later, 0, owner)
         zones = np.array([_rgb(colours.zone(zone).name()) for zone in Zone], dtype=np.uint32)
         pale = np.array(
             [_mixed(colours.zone(zone).name(), colours.background) for zone in Zone],
             dtype=np.uint32,
         )
-        verdicts = plan.decision.verdicts[owner]
+        verdicts = np.where(later, np.uint8(Verdict.KEEP), plan.decision.verdicts[there])
         gone = (verdicts == Verdict.EVICT) | (verdicts == Verdict.SUMMARISE)
-        column = np.where(gone, pale[plan.zones[owner]], zones[plan.zones[owner]])
+        column = np.where(gone, pale[plan.zones[there]], zones[plan.zones[there]])
+        column[later] = _rgb(colours.raised)
         pixels = np.repeat(column[:, None], width, axis=1)
         self._hatch(pixels, verdicts, colours, ratio)
         background = _rgb(colours.background)

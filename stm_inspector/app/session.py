@@ -15,6 +15,8 @@ from stm_inspector.app.opening import Counted, Opened, open_recording, prepare, 
 from stm_inspector.app.tasks import Job, Runner
 from stm_inspector.buffer.plan import Inserted, Plan, Zone
 from stm_inspector.buffer.planner import Planner
+from stm_inspector.buffer.recorder import replay
+from stm_inspector.buffer.replay import Replay
 from stm_inspector.buffer.settings import SettingError, Settings
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Conversation
@@ -36,6 +38,7 @@ class Session(Decisions):
     Signals, beside those of ``Decisions``:
         opened: another conversation is open (``conversation`` may be None before the first).
         counted: ``counts`` became better, or are by another counter.
+        replayed: ``replay`` is new; it follows the plan off the GUI thread.
         planned: ``plan`` is new, as are ``visible`` and everything derived from it.
         selected: ``selection`` changed.
         found: ``query`` or ``matches`` changed.
@@ -46,6 +49,7 @@ class Session(Decisions):
     opened = Signal()
     counted = Signal()
     planned = Signal()
+    replayed = Signal()
     selected = Signal()
     found = Signal()
     filter_changed = Signal()
@@ -58,6 +62,7 @@ class Session(Decisions):
         self.counts: TokenCounts | None = None
         self.planner: Planner | None = None
         self.plan: Plan | None = None
+        self.replay: Replay | None = None
         self.index: Index | None = None
         self.selection: int | None = None
         self.synthetic: int | None = None
@@ -67,6 +72,8 @@ class Session(Decisions):
         self.visible: Indices | None = None
         self.opening: Runner[Opened] = Runner(self)
         self.counting: Runner[Counted] = Runner(self)
+        self.replaying: Runner[Replay] = Runner(self)
+        self._replayed: tuple[Planner, Settings] | None = None
         self._searching: Runner[Indices] = Runner(self)
         self._since_plan = QElapsedTimer()
         self._plan_timer = QTimer(self, singleShot=True)
@@ -109,7 +116,7 @@ class Session(Decisions):
 
     def close(self) -> None:
         """End all threads."""
-        for runner in (self.opening, self.counting, self._searching):
+        for runner in (self.opening, self.counting, self.replaying, self._searching):
             runner.close()
 
     def _bare(self) -> Settings:
@@ -122,7 +129,7 @@ class Session(Decisions):
         self.counting.cancel()
         self.recording, self.conversation = opened.recording, opened.conversation
         self.counts, self.planner, self.index = opened.counts, opened.planner, opened.index
-        self.choices, self.plan = choices, plan
+        self.choices, self.plan, self.replay = choices, plan, None
         self.selection, self.synthetic = None, None
         self.query, self.matches = "", _NONE_FOUND
         self.filter, self.visible = Filter(), None
@@ -130,6 +137,7 @@ class Session(Decisions):
         self.opened.emit()
         self.choices_changed.emit()
         self.planned.emit()
+        self._follow()
         self.count()
 
     def count(self) -> None:
@@ -165,8 +173,8 @@ class Session(Decisions):
     def settled(self) -> bool:
         """Nothing is being read, counted, searched or planned."""
         waiting = self._plan_timer.isActive() or self._search_timer.isActive()
-        running = self.opening.busy or self.counting.busy or self._searching.busy
-        return not waiting and not running
+        runners = (self.opening, self.counting, self.replaying, self._searching)
+        return not waiting and not any(runner.busy for runner in runners)
 
     def _decided(self, before: Choices) -> None:
         self._schedule()
@@ -187,6 +195,42 @@ class Session(Decisions):
         self.plan = self.planner.plan(self.settings)
         self._refilter()
         self.planned.emit()
+        self._follow()
+
+    def _follow(self) -> None:
+        """Replay what is planned, unless that has been done; an older replay is given up."""
+        if self.planner is None:
+            return
+        planner, settings = self.planner, replace(self.settings, call=None)
+        if self._replayed is None or (planner, settings) != self._replayed:
+            self._replayed = (planner, settings)
+            self.replaying.start(
+                lambda job: replay(planner, settings, cancelled=job.cancelled),
+                self._show_replay,
+                self._fail,
+            )
+
+    def _show_replay(self, replayed: Replay) -> None:
+        self.replay = replayed
+        self.replayed.emit()
+
+    def set_call(self, call: int | None) -> None:
+        """Show another call of the recording; None is the last, what would be sent next."""
+        if self.plan is None:
+            return
+        last = self.plan.calls - 1
+        wanted = None if call is None or call >= last else max(0, call)
+        if wanted != self.settings.call:
+            settings = replace(self.settings, call=wanted)
+            self.choices = replace(self.choices, settings=settings)
+            self._schedule()
+
+    def step_call(self, step: int) -> None:
+        """Show the call that many calls later."""
+        if self.plan is not None:
+            now = self.settings.call
+            at = self.plan.calls - 1 if now is None else now
+            self.set_call(max(0, at + step))
 
     def reason(self, index: int) -> str:
         """One sentence: why message ``index`` has its verdict; "" without a plan."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QVBoxLayout, QWidget
 
 from stm_inspector.app.actions import Actions
@@ -13,9 +14,12 @@ from stm_inspector.app.filter_row import FilterRow
 from stm_inspector.app.minimap import Minimap
 from stm_inspector.app.session import Session
 from stm_inspector.app.settings_panel import SettingsPanel
+from stm_inspector.app.timeline import Timeline
 from stm_inspector.app.widgets import rule
 
 WIDTHS = (256, 724, 430)
+HEIGHTS = (560, 138)
+"""Of the panes and the timeline, in pixels, until the user chooses others."""
 
 
 class WorkArea(QWidget):
@@ -39,6 +43,15 @@ class WorkArea(QWidget):
         self.splitter.setStretchFactor(1, 3)
         self.splitter.setStretchFactor(2, 2)
         self.splitter.setSizes(WIDTHS)
+        self.timeline = Timeline(session, actions)
+        self.stack = QSplitter(Qt.Orientation.Vertical)
+        self.stack.setHandleWidth(1)
+        self.stack.addWidget(self.splitter)
+        self.stack.addWidget(self.timeline)
+        self.stack.setCollapsible(0, False)
+        self.stack.setStretchFactor(0, 1)
+        self.stack.setSizes(HEIGHTS)
+        self.splitter.splitterMoved.connect(lambda *_place: self._align())
         self.settings.setMinimumWidth(240)
         self.settings.setMaximumWidth(360)
         self.detail.setMinimumWidth(300)
@@ -47,7 +60,7 @@ class WorkArea(QWidget):
         column.setSpacing(0)
         column.addWidget(self.budget)
         column.addWidget(rule())
-        column.addWidget(self.splitter, 1)
+        column.addWidget(self.stack, 1)
         self._connect()
         self._show_conversation()
 
@@ -83,6 +96,19 @@ class WorkArea(QWidget):
         session.filter_changed.connect(lambda: buffer.set_visible(session.visible))
         session.drag_changed.connect(buffer.set_dragging)
 
+    def toggle_timeline(self) -> None:
+        """Fold the timeline away, or bring it back."""
+        panes, height = self.stack.sizes()
+        wanted = 0 if height else HEIGHTS[1]
+        self.stack.setSizes((panes + height - wanted, wanted))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._align()
+
+    def _align(self) -> None:
+        self.timeline.set_side_width(self.settings.width())
+
     def _show_matches(self) -> None:
         self.buffer.set_matches(self._session.matches)
         self.minimap.set_matches(self._session.matches)
@@ -94,6 +120,7 @@ class WorkArea(QWidget):
     def _show_plan(self) -> None:
         plan, counts = self._session.plan, self._session.counts
         if plan is not None and counts is not None:
+            self.timeline.setVisible(plan.calls > 1)
             self.buffer.set_plan(plan, counts)
             self.buffer.set_visible(self._session.visible)
             self.minimap.set_plan(plan, counts)

@@ -87,6 +87,11 @@ class Workbench(QObject):
             "next-problem": lambda: self.make_panes().detail.problems.step(1),
             "previous-problem": lambda: self.make_panes().detail.problems.step(-1),
             "next-pane": self._next_pane,
+            "first-call": lambda: session.set_call(0),
+            "previous-call": lambda: session.step_call(-1),
+            "next-call": lambda: session.step_call(1),
+            "last-call": lambda: session.set_call(None),
+            "timeline": lambda: self.make_panes().toggle_timeline(),
             "reset": session.reset,
         }
 
@@ -108,6 +113,7 @@ class Workbench(QObject):
         """Remember what is worth it, and end all threads."""
         if self.work is not None:
             self._preferences.set_geometry("splitter", self.work.splitter.saveState())
+            self._preferences.set_geometry("timeline", self.work.stack.saveState())
             self.work.detail.close_jobs()
         self._preferences.settings = to_plain(self.session.choices)
         self.exporter.runner.close()
@@ -132,6 +138,9 @@ class Workbench(QObject):
             state = self._preferences.geometry("splitter")
             if state is not None:
                 self.work.splitter.restoreState(state)
+            height = self._preferences.geometry("timeline")
+            if height is not None:
+                self.work.stack.restoreState(height)
         return self.work
 
     def _show_page(self) -> None:
@@ -191,7 +200,7 @@ class Workbench(QObject):
 
     def _next_pane(self) -> None:
         work = self.make_panes()
-        panes = (work.budget.bar, work.settings, work.buffer, work.detail.tabs)
+        panes = (work.budget.bar, work.settings, work.buffer, work.detail.tabs, work.timeline.strip)
         focus = QApplication.focusWidget()
         at = next(
             (place for place, pane in enumerate(panes) if pane is focus or

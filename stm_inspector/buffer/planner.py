@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -39,21 +40,25 @@ T = TypeVar("T")
 
 
 class _Cache:
-    """The few most recently used values by key."""
+    """The few most recently used values by key. A drag and a replay use it at the same time."""
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._values: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        if key in self._values:
-            self._values.move_to_end(key)
-        else:
-            self._values[key] = make()
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                known: T = self._values[key]
+                return known
+        made = make()
+        with self._lock:
+            self._values[key] = made
             if len(self._values) > self._size:
                 self._values.popitem(last=False)
-        value: T = self._values[key]
-        return value
+        return made
 
 
 class Planner:
