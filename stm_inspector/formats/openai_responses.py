@@ -137,6 +137,9 @@ class OpenAIResponses(WireFormat):
         return [((), opaque(value))]
 
     def _read(self, raw: Any, line: int) -> Message | str:
+        if isinstance(raw, str):
+            part = items.content_part(raw)
+            return Message(Role.USER, (part,), source_role="user", line=line or None, raw=raw)
         if not isinstance(raw, dict):
             return super()._read(raw, line)
         word = raw.get("role")
@@ -169,6 +172,9 @@ class OpenAIResponses(WireFormat):
     def answers(self, response: dict[str, Any]) -> int:
         output = response.get("output")
         return len(output) if isinstance(output, list) else 0
+
+    def words(self, raw: Any) -> str | None:
+        return raw if isinstance(raw, str) else super().words(raw)
 
     def finished(self, messages: list[Message]) -> list[Message]:
         """Bind reasoning to the item that follows: the API refuses the one without the other."""
