@@ -13,10 +13,13 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 if TYPE_CHECKING:
     from stm_inspector.conversation.structure import Structure
 
-_EMPTY: Mapping[str, Any] = MappingProxyType({})
+NO_TAGS: Mapping[str, Any] = MappingProxyType({})
+"""The tags of a message that carries none."""
 
 
 class Role(StrEnum):
@@ -63,8 +66,32 @@ class Media:
     url: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class _Read(Struct, frozen=True, eq=False, gc=False):
+    """What is made by the hundred thousand: a struct, because C makes it twenty times as fast.
+
+    ``raw`` is no part of its value. The garbage collector need not look at it, because nothing
+    that it holds refers to it. ``msgspec.structs.replace`` gives a copy with changes.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self is other or _value(self) == _value(other)
+
+    def __hash__(self) -> int:
+        return hash(_value(self))
+
+    def __repr__(self) -> str:
+        shown = zip(self.__struct_fields__, _value(self), strict=False)
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown)})"
+
+
+def _value(read: _Read) -> tuple[Any, ...]:
+    """Every field but ``raw``, which is the last."""
+    return tuple([getattr(read, name) for name in read.__struct_fields__[:-1]])
+
+
+class Part(_Read, frozen=True, eq=False, gc=False):
     """One piece of a message.
 
     Attributes:
@@ -100,7 +127,7 @@ class Part:
     signed: bool = False
     cache_marker: bool = False
     source_type: str = ""
-    raw: Any = field(default=None, repr=False, compare=False)
+    raw: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +144,7 @@ class Usage:
     cache_write: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(_Read, frozen=True, eq=False, gc=False):
     """One entry of the log.
 
     Attributes:
@@ -154,8 +180,8 @@ class Message:
     unused: str | None = None
     lock: str = ""
     usage: Usage | None = None
-    tags: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
-    raw: Any = field(default=None, repr=False, compare=False)
+    tags: Mapping[str, Any] = NO_TAGS
+    raw: Any = None
 
     @property
     def by_person(self) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec import structs
 
 from stm_inspector.conversation.model import Message, Part, PartKind
 from stm_inspector.formats import blocks
@@ -117,7 +118,9 @@ class AnthropicMessages(WireFormat):
             return messages
         reason = f"the API reads nothing before the compaction block in message {last}"
         return [
-            replace(message, unused=reason) if at < last and not message.source_field else message
+            structs.replace(message, unused=reason)
+            if at < last and not message.source_field
+            else message
             for at, message in enumerate(messages)
         ]
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from msgspec import structs
+
 from stm_inspector.conversation.edit import Edit
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import (
@@ -226,7 +228,7 @@ class WireFormat(Format):
         if response is not None and spots and spots[-1] is source.spots[-1]:
             last = messages[-1]
             id = last.id or response.id
-            messages[-1] = replace(last, usage=response.usage, model=response.model, id=id)
+            messages[-1] = structs.replace(last, usage=response.usage, model=response.model, id=id)
         if all(message.source_field for message in messages):
             reason = f": {skipped[0].reason}" if skipped else ""
             raise InputError(f"{document.name} holds a request without messages{reason}.")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from stm_inspector.buffer.budget import Budget
 from stm_inspector.buffer.calls import calls_of
@@ -59,10 +60,10 @@ def test_a_call_stands_before_each_response_and_after_the_log() -> None:
 
 def test_pieces_of_one_response_are_one_call() -> None:
     pieces = [
-        dataclasses.replace(assistant("a"), id="r1"),
-        dataclasses.replace(assistant("b"), id="r1"),
-        dataclasses.replace(assistant("c"), lock="k"),
-        dataclasses.replace(assistant("d"), lock="k"),
+        structs.replace(assistant("a"), id="r1"),
+        structs.replace(assistant("b"), id="r1"),
+        structs.replace(assistant("c"), lock="k"),
+        structs.replace(assistant("d"), lock="k"),
     ]
     assert calls_of(talk(user("go"), *pieces)).tolist() == [1, 3, 5]
     assert calls_of(talk(user("go"), assistant("a"), assistant("b"))).tolist() == [1, 2, 3]
@@ -137,7 +138,7 @@ def test_a_long_group_names_its_first_members() -> None:
 
 
 def test_a_message_the_model_does_not_see_still_counts_and_says_so() -> None:
-    old = dataclasses.replace(user("old"), unused="It stands before the compaction block.")
+    old = structs.replace(user("old"), unused="It stands before the compaction block.")
     planner = planner_of(old, assistant("b"), user("c"))
     plan = planner.plan(Settings())
     assert plan.totals.before.tokens == 3

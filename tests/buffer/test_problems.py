@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from stm_inspector.buffer.plan import Problem, Replacement, Severity, Verdict
 from stm_inspector.buffer.problems import APIS, MAX_LISTED, Checker, all_rules
@@ -177,7 +178,7 @@ def test_anthropic_system_message_within_the_list_is_passed_over() -> None:
 def changed(line: str, index: int, *parts: Part, **fields) -> Conversation:
     talk = conversation(line, ANTHROPIC)
     messages = list(talk.messages)
-    messages[index] = dataclasses.replace(messages[index], parts=parts)
+    messages[index] = structs.replace(messages[index], parts=parts)
     return dataclasses.replace(talk, messages=tuple(messages), **fields)
 
 
@@ -198,7 +199,7 @@ def test_anthropic_empty_answer_that_the_trimming_leaves_before_the_end() -> Non
 
 def test_anthropic_empty_blocks_and_cache_markers() -> None:
     """claude-code#863, claude-code#55302."""
-    marked = dataclasses.replace(text(""), cache_marker=True)
+    marked = structs.replace(text(""), cache_marker=True)
     assert as_recorded(changed("U A U A", 2, text(), text(""))) == {("A8", 2)}
     assert as_recorded(changed("U A U A", 2, text(), marked)) == {("A8", 2), ("A9", 2)}
 
@@ -215,7 +216,7 @@ def test_anthropic_cleared_result_no_longer_holds_the_empty_block() -> None:
 
 def test_anthropic_five_cache_markers() -> None:
     """continue#6937."""
-    marker = dataclasses.replace(text(), cache_marker=True)
+    marker = structs.replace(text(), cache_marker=True)
     five = changed("U A U A", 0, *[marker] * 5)
     four = changed("U A U A", 0, *[marker] * 4)
     assert as_recorded(five) == {("A10", 0)}
@@ -262,7 +263,7 @@ def test_anthropic_signed_thinking_behind_a_change() -> None:
 def test_anthropic_change_before_a_compaction_block_reaches_no_thinking() -> None:
     talk = conversation("U A U A*", ANTHROPIC)
     messages = list(talk.messages)
-    messages[0] = dataclasses.replace(messages[0], unused="stands before a compaction")
+    messages[0] = structs.replace(messages[0], unused="stands before a compaction")
     talk = dataclasses.replace(talk, messages=tuple(messages))
     assert "A14" not in {problem.rule for problem in Checker(talk).check(dropping(4, (0,)))}
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
+from msgspec import structs
 
 from stm_inspector.buffer.plan import Plan, Zone
 from stm_inspector.buffer.planner import Planner
@@ -122,8 +121,8 @@ def is_retrieved(*messages: Message) -> bool:
         Message(Role.SYSTEM, (text("<memories> likes tea"),)),
         tool(result("1", "web_search")),
         tool(result("1", "retriever")),
-        dataclasses.replace(user("…"), name="rag_context"),
-        dataclasses.replace(user("…"), tags={"retrieval": "kb/limits.md"}),
+        structs.replace(user("…"), name="rag_context"),
+        structs.replace(user("…"), tags={"retrieval": "kb/limits.md"}),
     ],
 )
 def test_conventional_marks_are_recognised(message: Message) -> None:
@@ -138,8 +137,8 @@ def test_conventional_marks_are_recognised(message: Message) -> None:
         assistant("<documents> is a tag."),
         tool(result("1", "read_file")),
         tool(result(None, None)),
-        dataclasses.replace(user("…"), name="researcher"),
-        dataclasses.replace(user("…"), tags={"retrieval": False, "priority": 3}),
+        structs.replace(user("…"), name="researcher"),
+        structs.replace(user("…"), tags={"retrieval": False, "priority": 3}),
         user(),
     ],
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from stm_inspector.conversation.edit import Edit, Insert
 from stm_inspector.conversation.errors import InputError
@@ -165,14 +165,14 @@ def outcome(conversation: Conversation, edit: Edit) -> tuple[Spoken, Spoken]:
             if (index, at) in edit.dropped_parts:
                 continue
             if (index, at) in edit.results:
-                part = replace(part, text=edit.results[index, at], parts=())
+                part = structs.replace(part, text=edit.results[index, at], parts=())
             parts.append(part)
         if message.parts and not parts:
             continue
         if index in edit.texts:
             parts = [plain(edit.texts[index])]
             if message.role is Role.TOOL:
-                parts = [replace(message.parts[0], text=edit.texts[index], parts=())]
+                parts = [structs.replace(message.parts[0], text=edit.texts[index], parts=())]
         (front if message.source_field else listed).append((message.role.value, tuple(parts)))
     return front, listed + [(rest.role, (plain(rest.text),)) for rest in waiting]
 
