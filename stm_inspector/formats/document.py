@@ -11,6 +11,7 @@ from pathlib import Path
 
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Skipped
+from stm_inspector.formats import archive
 from stm_inspector.formats.values import OPENED, TOO_DEEP, Node, Unreadable, Walker, skip
 
 MAX_BYTES = 1 << 30
@@ -18,7 +19,6 @@ MAX_BYTES = 1 << 30
 
 _MAGIC = (
     (b"SQLite format 3\0", "an SQLite database"),
-    (b"PK\x03\x04", "a zip archive"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"%PDF", "a PDF document"),
     (b"\x89PNG", "a picture"),
@@ -95,6 +95,9 @@ def _read_bytes(path: Path) -> bytes:
 
 def _decode(data: bytes, name: str) -> tuple[str, int]:
     """The text of a file and how many undecodable places were replaced in it."""
+    if archive.is_zip(data):
+        text = archive.json_of(data, name)
+        return text, text.count("\ufffd")
     for magic, what in _MAGIC:
         if data.startswith(magic):
             raise InputError(f"{name} is {what}, not JSON: open a recorded conversation instead.")

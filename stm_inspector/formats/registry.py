@@ -23,7 +23,6 @@ from stm_inspector.formats.parts import counted
 def all_formats() -> tuple[Format, ...]:
     """Every format, in the order in which they are tried: specific before general."""
     from stm_inspector.formats.aider import Aider
-    from stm_inspector.formats.aider import Aider
     from stm_inspector.formats.anthropic_messages import AnthropicMessages
     from stm_inspector.formats.autogen import AutoGen
     from stm_inspector.formats.bedrock_converse import BedrockConverse
@@ -31,23 +30,43 @@ def all_formats() -> tuple[Format, ...]:
     from stm_inspector.formats.chatgpt import ChatGPT
     from stm_inspector.formats.claude_ai import ClaudeAI
     from stm_inspector.formats.claude_code import ClaudeCode
+    from stm_inspector.formats.cline import Cline
     from stm_inspector.formats.gemini import Gemini
+    from stm_inspector.formats.hermes import Hermes
+    from stm_inspector.formats.inspect_ai import InspectAI
     from stm_inspector.formats.langchain import LangChain
+    from stm_inspector.formats.langfuse import Langfuse
     from stm_inspector.formats.langsmith import LangSmith
     from stm_inspector.formats.librechat import LibreChat
     from stm_inspector.formats.llama_index import LlamaIndex
+    from stm_inspector.formats.mini_swe_agent import MiniSWEAgent
     from stm_inspector.formats.ollama import Ollama
     from stm_inspector.formats.open_webui import OpenWebUI
     from stm_inspector.formats.openai_chat import OpenAIChat
     from stm_inspector.formats.openai_responses import OpenAIResponses
+    from stm_inspector.formats.openhands import OpenHands
+    from stm_inspector.formats.openinference import OpenInference
+    from stm_inspector.formats.otel_genai import OTelGenAI
     from stm_inspector.formats.plain import Plain
     from stm_inspector.formats.pydantic_ai import PydanticAI
     from stm_inspector.formats.semantic_kernel import SemanticKernel
     from stm_inspector.formats.sharegpt import ShareGPT
+    from stm_inspector.formats.swe_agent import SWEAgent
+    from stm_inspector.formats.tau_bench import TauBench
     from stm_inspector.formats.vercel import Vercel
 
     return (
         ClaudeCode(),
+        InspectAI(),
+        SWEAgent(),
+        MiniSWEAgent(),
+        TauBench(),
+        OpenHands(),
+        Hermes(),
+        Langfuse(),
+        OpenInference(),
+        OTelGenAI(),
+        Cline(),
         Aider(),
         ChatGPT(),
         ClaudeAI(),
