@@ -146,14 +146,14 @@ def content_part(item: Any) -> Part:
     """A content block: LangChain's own, OpenAI's or Anthropic's."""
     if not isinstance(item, dict):
         return openai_parts.content_part(item)
-    kind = item.get("type")
+    kind = string(item.get("type")) or ""
     if kind == "reasoning":
         text = string(item.get("reasoning")) or string(item.get("text")) or ""
         return Part(PartKind.THINKING, text, source_type="reasoning", raw=item)
     if kind == "tool_call":
         return _call(item, "tool_call")
     if kind in ("image", "file", "audio", "video") and "source" not in item:
-        return _standard(item, str(kind))
+        return _standard(item, kind)
     if kind in _ANTHROPIC:
         return blocks.part_of(item)
     if kind == "input_json_delta":

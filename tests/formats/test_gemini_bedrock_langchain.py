@@ -21,7 +21,6 @@ def _gemini(snake: bool) -> dict[str, Any]:
         if snake
         else ("functionCall", "functionResponse", "systemInstruction")
     )
-    asked = {"name": "f", "args": {}}
     said = {"name": "f", "response": {"output": "ok"}}
     return {
         system: {"parts": [{"text": "Be brief."}]},
@@ -98,6 +97,14 @@ def test_langchain_call_that_is_told_twice_counts_once_and_goes_whole(tmp_path: 
     assert kinds(conversation.messages[1]) == [PartKind.TEXT, PartKind.TOOL_CALL]
     text = write(conversation, Edit(kept=[0, 1], dropped_parts=frozenset([(1, 1)])))
     assert "t1" not in text
+
+
+@pytest.mark.parametrize("kind", [None, 1, [], {}, "hologram"])
+def test_langchain_block_of_any_type_is_kept(kind: Any, tmp_path: Path) -> None:
+    block = {"type": kind, "x": 1}
+    conversation = loaded([{"type": "human", "content": [block]}], tmp_path)
+    assert kinds(conversation.messages[0]) == [PartKind.OPAQUE]
+    assert json.loads(write(conversation, Edit(kept=[0])))[0]["content"] == [block]
 
 
 def test_langchain_removals_are_carried_out(tmp_path: Path) -> None:

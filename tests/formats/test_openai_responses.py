@@ -128,7 +128,6 @@ def test_stream_gives_its_last_response(tmp_path: Path) -> None:
 
 
 def test_stream_that_breaks_off_gives_what_had_arrived(tmp_path: Path) -> None:
-    opened = {**_CALL, "arguments": ""}
     stream = _events(
         {"type": "response.created", "response": {"object": "response", "output": []}},
         {"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "H"},
