@@ -24,6 +24,7 @@ from stm_inspector.buffer.policies import get_policy
 from stm_inspector.buffer.recorder import replay
 from stm_inspector.buffer.settings import SettingError, Settings
 from stm_inspector.buffer.survival import survival
+from stm_inspector.checkpoint import is_checkpoint, load_checkpoint
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.conversation.visible import visible
@@ -138,7 +139,7 @@ def _plan(arguments: argparse.Namespace) -> tuple[Conversation, TokenCounts, Set
 
 
 def _planner(arguments: argparse.Namespace) -> tuple[Planner, Conversation, Settings]:
-    settings = settings_from(arguments)
+    settings = _settings(arguments)
     _, conversation = _read(arguments)
     check_pins(conversation, settings)
     try:
@@ -148,6 +149,25 @@ def _planner(arguments: argparse.Namespace) -> tuple[Planner, Conversation, Sett
     counts = count(conversation, arguments.counter, model=arguments.model)
     _note_unused(arguments)
     return Planner(conversation, counts), conversation, settings
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    """What the options ask for; a checkpoint says itself which file, settings and counter."""
+    given = settings_from(arguments)
+    if not is_checkpoint(arguments.file):
+        return given
+    call = given.call
+    if dataclasses.replace(given, call=None) != Settings() or arguments.format is not None:
+        raise SettingError(
+            f"{arguments.file} is a checkpoint, which has its own settings: give no others than "
+            "--at with it"
+        )
+    stored = load_checkpoint(arguments.file)
+    arguments.file, arguments.format = stored.file, stored.format
+    arguments.conversation = stored.number
+    arguments.counter, arguments.model = stored.counter, stored.model
+    arguments.policy = stored.settings.policy
+    return stored.settings if call is None else dataclasses.replace(stored.settings, call=call)
 
 
 def _note_unused(arguments: argparse.Namespace) -> None:
@@ -210,7 +230,8 @@ def _export_command(arguments: argparse.Namespace) -> int:
 
 
 def _shot_command(arguments: argparse.Namespace) -> int:
-    settings = settings_from(arguments)
+    selection = load_checkpoint(arguments.file).selection if is_checkpoint(arguments.file) else None
+    settings = _settings(arguments)
     _import_qt()
     from stm_inspector.app.shot import shoot
 
@@ -224,6 +245,7 @@ def _shot_command(arguments: argparse.Namespace) -> int:
         number=arguments.conversation,
         theme=arguments.theme,
         size=arguments.size,
+        select=selection,
     )
     return _say(DONE, f"{arguments.output} is drawn.")
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stm_inspector.app.find import Index, build_index
 from stm_inspector.buffer.planner import Planner
 from stm_inspector.buffer.settings import Settings
+from stm_inspector.checkpoint import Checkpoint, load_checkpoint
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.engine import check_pins
@@ -19,13 +20,17 @@ from stm_inspector.tokens.counts import TokenCounts
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Opened:
-    """A conversation ready to be shown: read, indexed, and counted at least roughly."""
+    """A conversation ready to be shown: read, indexed, and counted at least roughly.
+
+    ``checkpoint`` is the one that it was opened by, or None.
+    """
 
     recording: Recording
     conversation: Conversation
     index: Index
     counts: TokenCounts
     planner: Planner
+    checkpoint: Checkpoint | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -45,6 +50,25 @@ def open_recording(path: str, format: str | None) -> Recording:
             f"{Path(path).name} does not fit into this computer's memory: split it into smaller "
             "files."
         ) from error
+
+
+def open_checkpoint(path: str, check: Callable[[], None]) -> Opened:
+    """What a checkpoint is of, ready to be shown.
+
+    Raises:
+        InputError: the checkpoint or its transcript is not what it should be.
+        SettingError: its settings make no sense for the transcript.
+    """
+    stored = load_checkpoint(path)
+    check()
+    recording = open_recording(stored.file, stored.format)
+    opened = prepare(recording, stored.number, stored.counter, stored.settings, check)
+    last = len(opened.conversation.messages) - 1
+    if stored.selection is not None and stored.selection > last:
+        raise InputError(
+            f"{Path(path).name} selects message {stored.selection}; the last is {last}."
+        )
+    return replace(opened, checkpoint=stored)
 
 
 def prepare(

@@ -11,13 +11,21 @@ from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 from stm_inspector.app.choices import Choices
 from stm_inspector.app.decisions import Decisions, sentence
 from stm_inspector.app.find import Filter, Index, filtered, search
-from stm_inspector.app.opening import Counted, Opened, open_recording, prepare, recount
+from stm_inspector.app.opening import (
+    Counted,
+    Opened,
+    open_checkpoint,
+    open_recording,
+    prepare,
+    recount,
+)
 from stm_inspector.app.tasks import Job, Runner
 from stm_inspector.buffer.plan import Inserted, Plan, Zone
 from stm_inspector.buffer.planner import Planner
 from stm_inspector.buffer.recorder import replay
 from stm_inspector.buffer.replay import Replay
 from stm_inspector.buffer.settings import SettingError, Settings
+from stm_inspector.checkpoint import Checkpoint, is_checkpoint
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.formats import Recording
@@ -98,6 +106,8 @@ class Session(Decisions):
         counter, wanted = self.choices.counter, settings or self._bare()
 
         def work(job: Job) -> Opened:
+            if is_checkpoint(path):
+                return open_checkpoint(path, job.check)
             recording = open_recording(path, format)
             job.check()
             return prepare(recording, number, counter, wanted, job.check)
@@ -124,7 +134,11 @@ class Session(Decisions):
         return replace(self.settings, pins=frozenset(), marks={}, call=None)
 
     def _show(self, opened: Opened, given: Settings | None = None) -> None:
-        choices = replace(self.choices, settings=given or self._bare())
+        stored = opened.checkpoint
+        if stored is not None:
+            choices = Choices(stored.settings, stored.model, stored.counter)
+        else:
+            choices = replace(self.choices, settings=given or self._bare())
         plan = opened.planner.plan(choices.settings)
         self.counting.cancel()
         self.recording, self.conversation = opened.recording, opened.conversation
@@ -137,8 +151,25 @@ class Session(Decisions):
         self.opened.emit()
         self.choices_changed.emit()
         self.planned.emit()
+        if stored is not None:
+            self.select(stored.selection)
         self._follow()
         self.count()
+
+    def checkpoint(self) -> Checkpoint | None:
+        """What is shown, as it can be saved; None where nothing is open."""
+        recording, conversation, choices = self.recording, self.conversation, self.choices
+        if recording is None or conversation is None:
+            return None
+        return Checkpoint(
+            recording.path,
+            recording.format,
+            conversation.origin.number,
+            choices.settings,
+            choices.counter,
+            choices.model,
+            self.selection,
+        )
 
     def count(self) -> None:
         """Count the open conversation with the chosen counter, off the GUI thread."""

@@ -6,11 +6,12 @@ Kept apart from the window itself, so that its first picture needs neither numpy
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QInputDialog, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog, QVBoxLayout, QWidget
 
 from stm_inspector.app.choices import Choices, from_plain, to_plain
 from stm_inspector.app.exporting import Exporter
@@ -22,6 +23,8 @@ from stm_inspector.app.session import Session
 from stm_inspector.app.status_bar import StatusBar
 from stm_inspector.app.widgets import rule
 from stm_inspector.app.work_area import WorkArea
+from stm_inspector.checkpoint import SUFFIX, Checkpoint, save_checkpoint
+from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.visible import visible
 
 if TYPE_CHECKING:
@@ -72,6 +75,7 @@ class Workbench(QObject):
         return {
             "reload": self._reload,
             "export": self.exporter.to_file,
+            "checkpoint": self._save_checkpoint,
             "copy-export": self.exporter.to_clipboard,
             "copy": lambda: self._copy(as_json=False),
             "copy-json": lambda: self._copy(as_json=True),
@@ -158,6 +162,29 @@ class Workbench(QObject):
     def _reload(self) -> None:
         if self.session.recording is not None:
             self._window.open(self.session.recording.path)
+
+    def _save_checkpoint(self) -> None:
+        checkpoint = self.session.checkpoint()
+        if checkpoint is None:
+            return
+        name = f"{Path(checkpoint.file).stem}{SUFFIX}"
+        chosen, _kind = QFileDialog.getSaveFileName(
+            self._window,
+            "Save a checkpoint",
+            str(Path(self._preferences.folder) / name),
+            f"Checkpoints (*{SUFFIX});;All files (*)",
+        )
+        if chosen:
+            self.save_checkpoint(chosen, checkpoint)
+
+    def save_checkpoint(self, path: str, checkpoint: Checkpoint) -> None:
+        """Write ``checkpoint`` to ``path``, or say why that does not work."""
+        try:
+            save_checkpoint(path, checkpoint)
+        except InputError as error:
+            self._window.show_failure(str(error))
+        else:
+            self.say(f"Saved {Path(path).name}.")
 
     def _with_selection(self, act: Callable[[int], None]) -> None:
         if self.session.selection is None:
