@@ -80,13 +80,13 @@ def all_formats() -> tuple[Format, ...]:
         Vercel(),
         ShareGPT(),
         OpenAIResponses(),
-        Gemini(),
         BedrockConverse(),
         LangSmith(),
         LangChain(),
         AnthropicMessages(),
         Ollama(),
         OpenAIChat(),
+        Gemini(),
         Plain(),
     )
 

@@ -38,9 +38,9 @@ BODY = {"model": "gpt-4o", "messages": [HELLO]}
         (b'{"messages": [], "model": "gpt-4o"}', "no conversation that is known here"),
         (b'{"messages": [], "tools": [{"function": {"name": "f"}}]}', "without messages"),
         (b'{"messages": [{"from": "human", "said": "x"}]}', "no conversation that is known"),
-        (b'{"contents": [{"role": "user", "parts": [{"text": "x"}]}]}', "with the keys 'contents'"),
+        (b'{"chapters": [{"role": "user", "parts": [{"text": "x"}]}]}', "with the keys 'chapters'"),
         (
-            b'[{"role": "user", "parts": [{"text": "x"}]}]',
+            b'[{"role": "user", "pieces": [{"text": "x"}]}]',
             "a list of 1 element, the first of them an object",
         ),
         (b'{"messages": [{"role": "user", "content": "x"', "is not JSON"),
