@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from stm_inspector.arguments import PROGRAM, WINDOW, parse, settings_from
-from stm_inspector.buffer.plan import Plan, Severity
+from stm_inspector.buffer.plan import Plan, Problem, Severity
 from stm_inspector.buffer.planner import Planner
 from stm_inspector.buffer.policies import get_policy
 from stm_inspector.buffer.recorder import replay
@@ -209,13 +209,18 @@ def _export_command(arguments: argparse.Namespace) -> int:
     errors = [problem for problem in plan.problems if problem.severity is Severity.ERROR]
     for line in problem_lines(errors, _style(sys.stderr)):
         print(line, file=sys.stderr)
-    caused = sum(problem.places for problem in errors if not problem.recorded)
-    if caused and not arguments.force:
+    if errors and not arguments.force:
         return _say(
             BAD_INPUT,
-            f"Nothing was written: the trimming leaves a request that the API rejects "
-            f"({caused:,} {'error' if caused == 1 else 'errors'}, above); --force writes it all "
-            "the same.",
+            f"Nothing was written: the API rejects what is left ({_causes(errors)}, above); "
+            "--force writes it all the same.",
+        )
+    skipped = len(conversation.origin.skipped)
+    if skipped:
+        _say(
+            DONE,
+            f"note: {skipped:,} {'piece' if skipped == 1 else 'pieces'} of {arguments.file} could "
+            "not be read and so cannot be exported; 'plan' lists them.",
         )
     if arguments.output == "-":
         print(export_text(conversation, plan), end="")
@@ -226,6 +231,21 @@ def _export_command(arguments: argparse.Namespace) -> int:
         DONE,
         f"{arguments.output}: {after.messages:,} of {plan.totals.before.messages:,} messages, "
         f"{after.tokens:,} tokens ({plan.totals.exactness.word}).",
+    )
+
+
+def _causes(errors: Sequence[Problem]) -> str:
+    """How many errors there are, and where they come from."""
+    recorded = sum(problem.places for problem in errors if problem.recorded)
+    caused = sum(problem.places for problem in errors) - recorded
+    counted = (
+        (caused, "caused by the trimming"),
+        (recorded, "in the recording already"),
+    )
+    return " and ".join(
+        f"{number:,} {'error' if number == 1 else 'errors'} {origin}"
+        for number, origin in counted
+        if number
     )
 
 

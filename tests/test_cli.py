@@ -375,12 +375,23 @@ def test_export_of_a_broken_buffer_needs_force(chat: Path, tmp_path: Path, capsy
     assert json.loads(out.read_text())["messages"] == CHAT[4:]
 
 
-def test_export_is_not_held_up_by_what_the_recording_breaks(tmp_path: Path, capsys) -> None:
+def test_export_asks_for_force_for_what_the_recording_breaks_too(tmp_path: Path, capsys) -> None:
     path, out = tmp_path / "broken.json", tmp_path / "out.json"
     path.write_text(json.dumps(CHAT[:3]))
-    assert run("export", path, "-o", out) == 0
-    assert "OC2" in capsys.readouterr().err
+    assert run("export", path, "-o", out) == 1
+    said = capsys.readouterr().err
+    assert "OC2" in said
+    assert "1 error in the recording already" in said
+    assert not out.exists()
+    assert run("export", path, "-o", out, "--force") == 0
     assert json.loads(out.read_text()) == CHAT[:3]
+
+
+def test_export_says_what_could_not_be_read(tmp_path: Path, capsys) -> None:
+    path, out = tmp_path / "cut.jsonl", tmp_path / "out.jsonl"
+    path.write_text("\n".join(json.dumps(message) for message in CHAT[:2]) + '\n{"role": "us')
+    assert run("export", path, "-o", out) == 0
+    assert "1 piece of" in capsys.readouterr().err
 
 
 def test_export_never_replaces_the_recording(chat: Path, tmp_path: Path, capsys) -> None:

@@ -89,7 +89,7 @@ class BarPainter:
             )
         pieces.append(
             (
-                f" · recorded {about}{totals.before.tokens:,}",
+                f" · {about}{totals.before.tokens:,} in the whole log",
                 self._fonts.ui,
                 self._colours.text_faint,
             )

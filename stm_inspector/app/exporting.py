@@ -76,7 +76,7 @@ class Exporter(QObject):
         broken = breaking(plan)
         if broken and not confirm(
             self._window,
-            "An API would reject the trimmed buffer. Export it all the same?",
+            "The API would reject what is left. Export it all the same?",
             summary(broken),
             "Export anyway",
         ):
@@ -107,7 +107,10 @@ def breaking(plan: Plan) -> list[Problem]:
 
 def summary(problems: list[Problem], shown: int = 3) -> str:
     """The first few problems in words, and how many more there are."""
-    lines = [f"{problem.rule}: {problem.text}" for problem in problems[:shown]]
+    lines = [
+        f"{problem.rule}{' (in the recording already)' if problem.recorded else ''}: {problem.text}"
+        for problem in problems[:shown]
+    ]
     more = sum(problem.places for problem in problems[shown:])
     if more:
         lines.append(f"and {more:,} more, in the problem list.")

@@ -22,7 +22,7 @@ LARGEST = 2_000_000_000
 """No number of tokens or messages is larger than what a spin box holds."""
 ZONE_TITLES = {
     "system": "System",
-    "anchor": "Task",
+    "anchor": "Anchor",
     "retrieved": "Retrieved",
     "middle": "Middle",
     "tail": "Tail",

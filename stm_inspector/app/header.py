@@ -84,9 +84,7 @@ class Header(QWidget):
         row.addWidget(self._chip, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self._conversation)
         row.addStretch(1)
-        policy, model = label("&Policy", "soft"), label("&Model", "soft")
-        policy.setBuddy(self._policy)
-        model.setBuddy(self._model)
+        policy, model = label("Policy", "soft"), label("Model", "soft")
         for item in (policy, self._policy, model, self._model):
             row.addWidget(item)
         row.addWidget(self.find_field, 20)
