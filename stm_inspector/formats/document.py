@@ -11,14 +11,13 @@ from pathlib import Path
 
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Skipped
-from stm_inspector.formats import archive
+from stm_inspector.formats import archive, database
 from stm_inspector.formats.values import OPENED, TOO_DEEP, Node, Unreadable, Walker, skip
 
 MAX_BYTES = 1 << 30
 """Larger files are refused: text and values together need about six times their size."""
 
 _MAGIC = (
-    (b"SQLite format 3\0", "an SQLite database"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"%PDF", "a PDF document"),
     (b"\x89PNG", "a picture"),
@@ -67,7 +66,10 @@ def read_document(path: str | os.PathLike[str]) -> Document:
     Raises:
         InputError: there is no such file, it may not be read, or it holds no JSON at all.
     """
-    return parse(_decode(_read_bytes(Path(path)), Path(path).name), os.fspath(path))
+    data = _read_bytes(Path(path))
+    if database.is_database(data):
+        return parse(database.json_of(Path(path)), os.fspath(path))
+    return parse(_decode(data, Path(path).name), os.fspath(path))
 
 
 def _read_bytes(path: Path) -> bytes:

@@ -39,6 +39,7 @@ def all_formats() -> tuple[Format, ...]:
     from stm_inspector.formats.langsmith import LangSmith
     from stm_inspector.formats.librechat import LibreChat
     from stm_inspector.formats.llama_index import LlamaIndex
+    from stm_inspector.formats.llm_logs import LLMLogs
     from stm_inspector.formats.mini_swe_agent import MiniSWEAgent
     from stm_inspector.formats.ollama import Ollama
     from stm_inspector.formats.open_webui import OpenWebUI
@@ -68,6 +69,7 @@ def all_formats() -> tuple[Format, ...]:
         OTelGenAI(),
         Cline(),
         Aider(),
+        LLMLogs(),
         ChatGPT(),
         ClaudeAI(),
         OpenWebUI(),

@@ -20,6 +20,8 @@ EXPORTS: dict[str, tuple[str, int, int, int, int]] = {
     "llama-index/chat_memory_buffer.to_string.json": ("llama-index", 1, 8, 3, 3),
     "llama-index/chat_messages.json": ("llama-index", 1, 8, 3, 3),
     "llama-index/simple_chat_store.json": ("llama-index", 1, 8, 3, 3),
+    "llm-logs-db/logs-0.27-old-schema.db": ("llm-logs-db", 1, 10, 4, 4),
+    "llm-logs-db/logs.db": ("llm-logs-db", 2, 12, 6, 4),
     "ollama/handmade-api-chat.log.jsonl": ("ollama", 2, 7, 2, 1),
     "open-webui/librechat-fixture-openwebui-export.json": ("open-webui", 3, 8, 1, 1),
     "pydantic-ai/all_messages.json": ("pydantic-ai", 1, 8, 3, 3),

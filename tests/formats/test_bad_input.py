@@ -25,7 +25,7 @@ BODY = {"model": "gpt-4o", "messages": [HELLO]}
         (b"", "is empty"),
         (b" \n\t\n", "is empty"),
         (b"hello there\nworld\n", "is not JSON: expecting value (line 1, column 1)"),
-        (b"SQLite format 3\0" + bytes(90), "is an SQLite database"),
+        (b"SQLite format 3\0" + bytes(90), "is a damaged SQLite database"),
         (b"PK\x03\x04" + bytes(90), "is a damaged zip archive"),
         (bytes(range(256)) * 8, "is a binary file"),
         (b"[" * 500 + b"]" * 500, "a list of 1 element, the first of them a list"),
