@@ -18,6 +18,7 @@ from stm_inspector.app.session import Session
 from stm_inspector.app.status_bar import count_of
 from stm_inspector.app.widgets import ElidedLabel, FlowLayout, clear, label, link
 from stm_inspector.buffer.plan import Plan, Severity, Verdict, Zone
+from stm_inspector.buffer.replay import NEVER, Replay
 from stm_inspector.conversation.model import Conversation, Message, PartKind
 from stm_inspector.conversation.visible import visible
 from stm_inspector.tokens.counts import Exactness
@@ -47,6 +48,9 @@ class ReasonBox(QFrame):
         self.word.setFont(theme.fonts().bold)
         self.sentence = label(wrap=True)
         self.sentence.setAccessibleName("Reason for the verdict")
+        self.history = label(level="soft", wrap=True)
+        self.history.setAccessibleName("When the message first left")
+        self.history.hide()
         tip = "Set the budget to the smallest that keeps this message"
         self.survives = link("", tip)
         self.survives.setAccessibleName(tip)
@@ -59,6 +63,12 @@ class ReasonBox(QFrame):
         column.setSpacing(3)
         column.addLayout(head)
         column.addWidget(self.sentence)
+        column.addWidget(self.history)
+
+    def show_history(self, text: str) -> None:
+        """Show when the message first left; nothing where it never did."""
+        self.history.setText(visible(text))
+        self.history.setVisible(bool(text))
 
     def show_verdict(self, verdict: Verdict, pinned: bool, sentence: str) -> None:
         """Show what happens to the message, and why."""
@@ -98,6 +108,7 @@ class DetailPanel(QWidget):
         session.selected.connect(self._show_message)
         session.counted.connect(self._show_numbers)
         session.planned.connect(self._show_plan)
+        session.replayed.connect(self._show_history)
         self._show_message()
         self._show_plan()
 
@@ -212,7 +223,12 @@ class DetailPanel(QWidget):
         assert self._session.conversation is not None
         structure = self._session.conversation.structure
         turn = int(structure.turns[index])
-        return f"turn {turn + 1:,} of {len(structure.turn_starts):,}" if turn >= 0 else ""
+        words = [f"turn {turn + 1:,} of {len(structure.turn_starts):,}"] if turn >= 0 else []
+        planner = self._session.planner
+        if planner is not None and len(planner.calls) > 1:
+            call = int(planner.calls.searchsorted(index, side="right"))
+            words.append(f"call {call + 1:,} of {len(planner.calls):,}")
+        return " · ".join(words)
 
     def _show_tab(self, _place: int = 0) -> None:
         """Fill the tab in front; the others wait until somebody looks."""
@@ -260,15 +276,25 @@ class DetailPanel(QWidget):
             return
         if index >= plan.length:
             self.reason.show_verdict(Verdict.KEEP, False, "Not said yet at this call.")
+            self._show_history()
             return
         verdict = Verdict(int(plan.decision.verdicts[index]))
         pinned = bool(plan.pinned[index])
         self.reason.show_verdict(verdict, pinned, self._session.reason(index))
         self._show_links(plan, index)
+        self._show_history()
         self._survival = None
         self.reason.survives.setVisible(False)
         if verdict in LOST:
             self._rest.start()
+
+    def _show_history(self) -> None:
+        """Say at which call the message first left; of the verdict shown now nothing again."""
+        replay, index = self._session.replay, self._session.selection
+        if replay is None or index is None or index >= len(replay.first_lost):
+            self.reason.show_history("")
+            return
+        self.reason.show_history(first_loss(replay, index))
 
     def _show_survival(self) -> None:
         """Bisecting over plans takes a moment: it waits until the drag rests."""
@@ -319,6 +345,15 @@ class DetailPanel(QWidget):
         self._flow.addWidget(pin)
         self._flow.addWidget(mark)
         self._links.updateGeometry()
+
+
+def first_loss(replay: Replay, index: int) -> str:
+    """At which call the message first left, and why; "" if it never did."""
+    call = int(replay.first_lost[index])
+    if call == NEVER:
+        return ""
+    reason = replay.reasons[int(replay.lost_because[index])]
+    return f"First left at call {call + 1:,} of {len(replay):,}: {reason[:1].lower()}{reason[1:]}."
 
 
 def title(message: Message) -> str:

@@ -194,3 +194,16 @@ def test_a_bad_checkpoint_leaves_what_is_open(
         "window."
     ]
     assert opened.session.conversation is not None
+
+
+def test_the_detail_pane_says_when_a_message_first_left(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.session.select(3)
+    opened.session.set_budget(150)
+    settle(opened, qtbot)
+    assert opened.work is not None
+    detail = opened.work.detail
+    assert detail._turn.text() == "turn 1 of 3 · call 2 of 4"
+    assert detail.reason.history.text().startswith("First left at call 3 of 4: ")
+    opened.session.set_budget(5_000)
+    settle(opened, qtbot)
+    assert not detail.reason.history.isVisible()
