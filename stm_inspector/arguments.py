@@ -19,6 +19,7 @@ from stm_inspector.buffer.policies import all_policies
 from stm_inspector.buffer.settings import SettingError, Settings
 from stm_inspector.engine import make_settings
 from stm_inspector.formats import all_formats
+from stm_inspector.formats.compose import targets
 from stm_inspector.tokens.counters import counter_ids
 
 PROGRAM = "stm-inspector"
@@ -28,7 +29,8 @@ WINDOW = "window"
 _COMMANDS = {
     "plan": "print what stays in the buffer and what goes",
     "replay": "print what the policy does at every call of the recording",
-    "export": "write the trimmed buffer in the source's own format",
+    "export": "write the trimmed buffer, in the source's own format or another API's",
+    "list": "list the conversations in a file",
     "shot": "draw the window to a PNG picture; needs no display",
     "formats": "list the file formats that are read",
     "policies": "list the policies and their settings",
@@ -124,21 +126,30 @@ def _commands() -> Parser:
         name: commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.")
         for name, about in _COMMANDS.items()
     }
-    for name in ("plan", "replay", "export", "shot"):
+    for name in ("plan", "replay", "export", "list", "shot"):
         made[name].add_argument("file", type=_path, metavar="FILE", help="a recorded conversation")
     outputs: dict[str, argparse._ActionsContainer] = {
-        name: made[name] for name in ("plan", "formats", "policies", "models")
+        name: made[name] for name in ("plan", "list", "formats", "policies", "models")
     }
     outputs["replay"] = made["replay"].add_mutually_exclusive_group()
     for output in outputs.values():
         output.add_argument("--json", action="store_true", help="print JSON instead of text")
     outputs["replay"].add_argument("--csv", action="store_true", help="print a row a call as CSV")
     _add_output(made["export"], "where to write it; - prints it. What is there is replaced")
+    apis = [target.id for target in targets()]
+    made["export"].add_argument(
+        "--as",
+        dest="api",
+        choices=apis,
+        metavar="API",
+        help=f"write a request body of this API instead: {', '.join(apis)}",
+    )
     made["export"].add_argument(
         "--force",
         action="store_true",
-        help="write it although the trimming leaves a request that the API rejects",
+        help="write it although the API rejects what is left",
     )
+    _add_format_option(made["list"])
     _add_output(made["shot"], "the picture, a .png file")
     made["shot"].add_argument(
         "--theme", choices=("light", "dark"), default="light", help="default: light"
@@ -165,18 +176,22 @@ def _add_output(parser: argparse.ArgumentParser, about: str) -> None:
 
 
 def _add_reading_options(parser: argparse.ArgumentParser) -> None:
+    _add_format_option(parser)
+    parser.add_argument(
+        "--conversation",
+        type=_count,
+        metavar="N",
+        help="which conversation of the file, counted from 0 ('list' lists them)",
+    )
+
+
+def _add_format_option(parser: argparse.ArgumentParser) -> None:
     ids = [known.id for known in all_formats()]
     parser.add_argument(
         "--format",
         choices=ids,
         metavar="ID",
         help=f"read the file as this format instead of finding out: {', '.join(ids)}",
-    )
-    parser.add_argument(
-        "--conversation",
-        type=_count,
-        metavar="N",
-        help="which conversation of the file, counted from 0",
     )
 
 

@@ -15,6 +15,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from stm_inspector.arguments import PROGRAM, WINDOW, parse, settings_from
@@ -30,7 +31,7 @@ from stm_inspector.conversation.model import Conversation
 from stm_inspector.conversation.visible import visible
 from stm_inspector.engine import check_pins, export, export_text
 from stm_inspector.formats import Recording, all_formats, open_file
-from stm_inspector.listing import Style, plan_lines, problem_lines, table
+from stm_inspector.listing import Style, entry_lines, plan_lines, problem_lines, table
 from stm_inspector.replay_listing import replay_lines
 from stm_inspector.report import (
     REPLAY_COLUMNS,
@@ -223,15 +224,30 @@ def _export_command(arguments: argparse.Namespace) -> int:
             "not be read and so cannot be exported; 'plan' lists them.",
         )
     if arguments.output == "-":
-        print(export_text(conversation, plan), end="")
+        composed = export_text(conversation, plan, arguments.api)
+        losses = composed.losses
+        print(composed.text, end="")
+    else:
+        losses = export(conversation, plan, arguments.output, arguments.api)
+    for loss in losses:
+        _say(DONE, f"note: {loss}")
+    if arguments.output == "-":
         return DONE
-    export(conversation, plan, arguments.output)
     after = plan.totals.after
     return _say(
         DONE,
         f"{arguments.output}: {after.messages:,} of {plan.totals.before.messages:,} messages, "
         f"{after.tokens:,} tokens ({plan.totals.exactness.word}).",
     )
+
+
+def _list_command(arguments: argparse.Namespace) -> int:
+    recording = open_file(arguments.file, format=arguments.format)
+    if arguments.json:
+        _print_json([asdict(entry) for entry in recording.entries])
+    else:
+        _print_lines(entry_lines(recording.entries, recording.default, _style()))
+    return DONE
 
 
 def _causes(errors: Sequence[Problem]) -> str:
@@ -380,6 +396,7 @@ _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "plan": _plan_command,
     "replay": _replay_command,
     "export": _export_command,
+    "list": _list_command,
     "shot": _shot_command,
     "formats": _formats_command,
     "policies": _policies_command,

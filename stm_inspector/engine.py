@@ -19,6 +19,7 @@ from stm_inspector.buffer.settings import SettingError, Settings
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.formats import open_file, write
+from stm_inspector.formats.compose import Composed, compose
 from stm_inspector.report import report
 from stm_inspector.tokens.counting import count
 from stm_inspector.tokens.models import Model, find_model
@@ -193,20 +194,30 @@ def check_pins(conversation: Conversation, settings: Settings) -> None:
             raise SettingError(f"there is no message {index} to pin; they are 0 to {last}")
 
 
-def export_text(conversation: Conversation, plan: Plan) -> str:
-    """The trimmed buffer as the text of a file in the conversation's own format.
+def export_text(conversation: Conversation, plan: Plan, api: str | None = None) -> Composed:
+    """The trimmed buffer as the text of a file, and what that file cannot hold.
 
-    Kept messages stand in it exactly as they were read. The problem list of the plan is not
-    asked: look at ``plan.problems`` first.
+    Without ``api`` it is a file of the conversation's own format, in which kept messages stand
+    exactly as they were read; with one it is a request body of that API. The problem list of the
+    plan is not asked: look at ``plan.problems`` first.
 
     Raises:
-        InputError: nothing would be left, or the conversation was not read from a file.
+        InputError: nothing would be left, there is no such API, or the conversation was not read
+            from a file.
     """
-    return write(conversation, edit_of(conversation, plan), reply_tokens=plan.budget.reply)
+    edit, reply = edit_of(conversation, plan), plan.budget.reply
+    if api is not None:
+        return compose(conversation, edit, api, reply_tokens=reply)
+    return Composed(write(conversation, edit, reply_tokens=reply), ())
 
 
-def export(conversation: Conversation, plan: Plan, path: Path_) -> None:
+def export(
+    conversation: Conversation, plan: Plan, path: Path_, api: str | None = None
+) -> tuple[str, ...]:
     """Write the trimmed buffer to ``path``; see ``export_text``. What was there is replaced.
+
+    Returns:
+        What the file cannot hold, one sentence each.
 
     Raises:
         InputError: ``path`` is the file the conversation was read from, or cannot be written.
@@ -217,7 +228,9 @@ def export(conversation: Conversation, plan: Plan, path: Path_) -> None:
             f"{os.fspath(path)} is the recording itself, which is never overwritten: choose "
             "another name for the export."
         )
-    write_beside(path, export_text(conversation, plan))
+    composed = export_text(conversation, plan, api)
+    write_beside(path, composed.text)
+    return composed.losses
 
 
 def write_beside(path: Path_, text: str) -> None:

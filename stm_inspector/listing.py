@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from stm_inspector.conversation.model import Conversation, Message, Part, PartKi
 from stm_inspector.conversation.structure import Place
 from stm_inspector.conversation.titles import title_of
 from stm_inspector.conversation.visible import visible
+from stm_inspector.formats import Entry
 from stm_inspector.tokens.counts import TokenCounts
 
 SIGNS = {
@@ -85,6 +87,29 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], style: Style) ->
         padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         line = "  ".join([*padded, row[-1]]).rstrip()
         yield style.paint(_BOLD, line) if number == 0 else line
+
+
+def entry_lines(entries: Sequence[Entry], default: int, style: Style) -> Iterator[str]:
+    """The conversations of a file; the one that opens unless told otherwise has an arrow."""
+    rows = [
+        (
+            "→" if entry.number == default else "",
+            str(entry.number),
+            _when(entry.time),
+            "" if entry.messages is None else f"{entry.messages:,}",
+            visible(entry.model or ""),
+            visible(entry.title),
+        )
+        for entry in entries
+    ]
+    yield from table(("", "#", "date", "messages", "model", "title"), rows, style)
+
+
+def _when(time: float | None) -> str:
+    try:
+        return "" if time is None else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M}"
+    except (ValueError, OverflowError, OSError):
+        return "?"  # the file holds a number that is no time
 
 
 def plan_head(

@@ -507,3 +507,22 @@ def test_interrupt(chat: Path, monkeypatch) -> None:
 
     monkeypatch.setattr("stm_inspector.cli.open_file", interrupted)
     assert run("plan", chat) == 130
+
+
+def test_list_shows_the_conversations_of_a_file(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "two.jsonl"
+    bodies = [{"model": "gpt-4o", "messages": CHAT[:2]}, {"model": "gpt-4o", "messages": CHAT}]
+    path.write_text("\n".join(map(json.dumps, bodies)))
+    assert run("list", path) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert lines[2].startswith("→  1")
+    assert run("list", path, "--json") == 0
+    assert [entry["messages"] for entry in json.loads(capsys.readouterr().out)] == [2, len(CHAT)]
+
+
+def test_export_as_another_api_says_what_is_lost(chat: Path, tmp_path: Path, capsys) -> None:
+    out = tmp_path / "out.json"
+    assert run("export", chat, "-o", out, "--as", "gemini") == 0
+    assert "contents" in json.loads(out.read_text())
+    assert run("export", chat, "-o", out, "--as", "telegram") == 2

@@ -178,7 +178,7 @@ def test_lone_surrogate_leaves_as_the_escape_it_came_as(tmp_path: Path) -> None:
     source.write_text('[{"role": "user", "content": "half \\ud83d of it"}]')
     conversation = load(source)
     plan = make_plan(conversation)
-    assert json.loads(export_text(conversation, plan)) == json.loads(source.read_text())
+    assert json.loads(export_text(conversation, plan).text) == json.loads(source.read_text())
     write_beside(tmp_path / "raw.json", json.dumps("\ud83d", ensure_ascii=False))
     assert json.loads((tmp_path / "raw.json").read_bytes()) == "\ud83d"
 
@@ -187,3 +187,14 @@ def test_package_offers_three_names_and_no_more() -> None:
     assert set(stm_inspector.__all__) == {"load", "make_plan", "export"}
     with pytest.raises(AttributeError):
         _ = stm_inspector.unheard_of
+
+
+def test_export_converts_to_another_api(chat: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    conversation = load(chat)
+    losses = export(conversation, make_plan(conversation), out, "anthropic-messages")
+    again = load(out)
+    assert again.format == "anthropic-messages"
+    assert all(loss.endswith(".") for loss in losses)
+    said = [part.text for message in conversation.messages for part in message.parts if part.text]
+    assert [part.text for message in again.messages for part in message.parts if part.text] == said

@@ -67,7 +67,7 @@ class Exporter(QObject):
             QGuiApplication.clipboard().setText(text)
             self.done.emit(f"Copied {_amount(plan)} to the clipboard as JSON.")
 
-        self._run(lambda: export_text(conversation, plan), finish)
+        self._run(lambda: export_text(conversation, plan).text, finish)
 
     def _ready(self) -> tuple[Conversation, Plan] | None:
         conversation, plan = self._session.conversation, self._session.plan
