@@ -16,6 +16,8 @@ from stm_inspector.formats.wire import ROLES
 
 _CHAT = OpenAIChat()
 
+_NO_ROLE = "it has no role that is known"
+
 
 class WindowsFormat(TranscriptFormat):
     """A log of calls, in the order in which they were made: the longest is shown first."""
@@ -37,7 +39,7 @@ def chat_message(
     model: str | None = None,
     usage: Usage | None = None,
 ) -> Message:
-    """A message with a role; anything else is kept as it is, as nothing that a person said.
+    """A message with a role; anything else is kept as it is, as nothing that was sent.
 
     Args:
         adapted: the message with the members that OpenAI has, where the file names them otherwise.
@@ -48,7 +50,13 @@ def chat_message(
     role = ROLES.get(word or "")
     if role is None:
         return Message(
-            Role.USER, (opaque(raw),), word or "", injected=True, unused=unused, time=time, raw=raw
+            Role.USER,
+            (opaque(raw),),
+            source_role=word or "",
+            time=time,
+            injected=True,
+            unused=unused or _NO_ROLE,
+            raw=raw,
         )
     parts = parts_of(known) if parts_of else [part for _, part in _CHAT.pieces(known)]
     name = string(known.get("name"))

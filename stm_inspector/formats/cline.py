@@ -161,7 +161,7 @@ def _no_longer_sent(messages: Sequence[Any], notes: list[str]) -> list[str | Non
 
 def _message(raw: Any, unused: str | None) -> Message:
     if not isinstance(raw, dict):
-        return Message(Role.USER, (opaque(raw),), injected=True, unused=unused, raw=raw)
+        return _kept(raw, unused)
     role = ROLES.get(str(raw.get("role")))
     if raw.get("type") == "reasoning":
         text = string(raw.get("text")) or ""
@@ -169,7 +169,7 @@ def _message(raw: Any, unused: str | None) -> Message:
         return Message(Role.ASSISTANT, (part,), "reasoning", unused=unused, raw=raw)
     parts = tuple(part for _, part in blocks.content_pieces(raw.get("content")))
     if role is None:
-        return Message(Role.USER, (opaque(raw),), injected=True, unused=unused, raw=raw)
+        return _kept(raw, unused)
     summary = bool(raw.get("isSummary"))
     return Message(
         role,
@@ -183,6 +183,11 @@ def _message(raw: Any, unused: str | None) -> Message:
         tags={"compaction": "summary"} if summary else {},
         raw=raw,
     )
+
+
+def _kept(raw: Any, unused: str | None) -> Message:
+    why = unused or "it has no role that is known"
+    return Message(Role.USER, (opaque(raw),), injected=True, unused=why, raw=raw)
 
 
 def _usage(raw: dict[str, Any]) -> Usage | None:

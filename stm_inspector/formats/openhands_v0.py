@@ -162,7 +162,7 @@ def _usage(response: dict[str, Any]) -> Usage | None:
 
 
 def _kept(event: Any) -> Message:
-    return Message(Role.USER, (opaque(event),), "", injected=True, raw=event)
+    return Message(Role.USER, (opaque(event),), injected=True, unused="it is no event", raw=event)
 
 
 def _message(

@@ -28,6 +28,7 @@ from stm_inspector.formats.transcript import (
 )
 
 _FORGOTTEN = "forgotten by a condensation"
+_UNKNOWN = "an event of a kind that is not known here"
 _OWN = frozenset(
     ("ConversationStateUpdateEvent", "CondensationRequest", "PauseEvent", "TokenEvent")
 )
@@ -125,7 +126,8 @@ def _with_summary(
 def _add(messages: list[Message], event: Any) -> None:
     """Add what an event says; calls of one response become one message."""
     if not isinstance(event, dict):
-        messages.append(Message(Role.USER, (opaque(event),), injected=True, raw=event))
+        kept = Message(Role.USER, (opaque(event),), injected=True, unused=_UNKNOWN, raw=event)
+        messages.append(kept)
         return
     kind = string(event.get("kind")) or ""
     if kind == "SystemPromptEvent":
@@ -147,7 +149,7 @@ def _add(messages: list[Message], event: Any) -> None:
     elif kind in ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation"):
         messages.append(_message(Role.TOOL, [_observation(event, kind)], event))
     else:
-        messages.append(_message(Role.USER, [opaque(event)], event, injected=True))
+        messages.append(_unknown(event))
 
 
 def _said(event: dict[str, Any], raw: dict[str, Any]) -> Message:
@@ -155,9 +157,14 @@ def _said(event: dict[str, Any], raw: dict[str, Any]) -> Message:
     parts = [*_thoughts(raw), *_content(raw.get("content"))]
     parts += [part for _, part in openai_parts.calls_and_more(raw)]
     if role is None:
-        return _message(Role.USER, [opaque(event)], event, injected=True)
+        return _unknown(event)
     person = event.get("source") == "user"
     return _message(role, parts, event, injected=role is Role.USER and not person)
+
+
+def _unknown(event: dict[str, Any]) -> Message:
+    read = _message(Role.USER, [opaque(event)], event, injected=True)
+    return structs.replace(read, unused=_UNKNOWN)
 
 
 def _content(value: Any) -> list[Part]:

@@ -19,7 +19,7 @@ def prepare(conversation: Conversation, edit: Edit, rules: Rules, reply_tokens: 
     """Apply ``edit`` and order what is left by ``rules``; what cannot stay is noted."""
     losses = Losses()
     entries = edited(conversation, edit)
-    if rules.is_own is None:
+    if rules.is_own is None or conversation.format != conversation.api:
         entries = _used(conversation, entries, losses)
     defined, entries = tools.taken_out(entries, rules, losses)
     entries = [
