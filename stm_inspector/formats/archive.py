@@ -110,8 +110,8 @@ class _Unpacker:
             data = stream.read(self._left + 1)
         self._left -= len(data)
         if self._left < 0:
-            limit = MAX_UNPACKED >> 30
+            limit = MAX_UNPACKED >> 20
             raise InputError(
-                f"{self._name} unpacks to more than {limit} GiB: unpack it and open a part of it."
+                f"{self._name} unpacks to more than {limit:,} MiB: unpack it and open a part of it."
             )
         return data.decode("utf-8", "replace")
