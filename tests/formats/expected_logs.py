@@ -15,6 +15,7 @@ LOGS: dict[str, tuple[str, int, int, int, int]] = {
     "inspect-ai/real-security-guide-2025-05.json": ("inspect-ai", 9, 24, 0, 0),
     "langfuse/langfuse-1.json": ("langfuse", 1, 5, 0, 0),
     "langfuse/langfuse-3.json": ("langfuse", 1, 4, 0, 0),
+    "langgraph/checkpoints.sqlite": ("langgraph", 24, 168, 62, 68),
     "mini-swe-agent/github_issue.traj.json": ("mini-swe-agent", 1, 22, 0, 0),
     "mini-swe-agent/local.traj.json": ("mini-swe-agent", 1, 6, 0, 0),
     "otel-genai/openinference-rag-earnings.otlp.json": ("openinference", 1, 2, 0, 0),

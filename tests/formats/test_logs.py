@@ -22,7 +22,15 @@ from .helpers import reread
 from .test_exports import all_of, sent
 from .test_mutations import BYTES, CASES, with_a_cut, with_wrong_value
 
-_FOLDERS = ("inspect-ai", "otel-genai", "langfuse", "swe-agent-traj", "mini-swe-agent", "hermes")
+_FOLDERS = (
+    "inspect-ai",
+    "otel-genai",
+    "langfuse",
+    "swe-agent-traj",
+    "mini-swe-agent",
+    "hermes",
+    "langgraph",
+)
 _IDS = frozenset(row[0] for row in LOGS.values())
 
 
@@ -73,7 +81,7 @@ def test_spans_without_messages_are_refused_in_one_sentence(name: str, samples: 
         open_file(samples / name)
 
 
-@pytest.mark.parametrize("name", [name for name in LOGS if not name.endswith(".sqlite")])
+@pytest.mark.parametrize("name", LOGS)
 def test_damaged_samples(name: str, samples: Path) -> None:
     text = read_document(samples / name).text
     chance = random.Random(name)
