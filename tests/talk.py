@@ -64,10 +64,11 @@ def counted(
     conversation: Conversation,
     tokens: Sequence[int] | None = None,
     *,
+    parts: int = 1,
     overhead: int = 0,
     of_message: Callable[[str], int] = one_each,
 ) -> TokenCounts:
-    """Counts that are given; one token a message if they are not."""
+    """Counts that are given; one token a message if they are not, and ``parts`` a part."""
     messages = conversation.messages
     starts = np.zeros(len(messages) + 1, dtype=np.int64)
     np.cumsum([len(message.parts) for message in messages], out=starts[1:])
@@ -75,7 +76,7 @@ def counted(
         counter="given",
         messages=np.asarray([1] * len(messages) if tokens is None else tokens, dtype=np.int64),
         exactness=np.zeros(len(messages), dtype=np.uint8),
-        parts=np.ones(int(starts[-1]), dtype=np.int64),
+        parts=np.full(int(starts[-1]), parts, dtype=np.int64),
         part_starts=starts,
         overhead=overhead,
         overhead_exactness=Exactness.EXACT,
@@ -123,20 +124,26 @@ def _random_part(dice: random.Random, kinds: str) -> Part:
             return text(words)
 
 
+_TAGS = ({"importance": 0.9}, {"priority": 2}, {"sticky": True}, {"metadata": {"salience": 0.2}})
+
+
 def _random_message(dice: random.Random) -> Message:
     def some(kinds: str, most: int) -> tuple[Part, ...]:
         return tuple(_random_part(dice, kinds) for _ in range(dice.randint(0, most)))
 
+    time = dice.choice([0.0, 1_800.0, 7_200.0]) if dice.random() < 0.5 else None
+    tags = dice.choice(_TAGS) if dice.random() < 0.2 else {}
     match dice.choice("suuaaaatt"):
         case "s":
-            return Message(Role.SYSTEM, some("x", 1))
+            return Message(Role.SYSTEM, some("x", 1), time=time, tags=tags)
         case "u":
-            return Message(Role.USER, some("xrd", 3), injected=dice.random() < 0.2)
+            injected = dice.random() < 0.2
+            return Message(Role.USER, some("xrd", 3), injected=injected, time=time, tags=tags)
         case "a":
             lock = dice.choice(["x", "y"]) if dice.random() < 0.2 else ""
-            return Message(Role.ASSISTANT, some("xtccCR", 4), lock=lock)
+            return Message(Role.ASSISTANT, some("xtccCR", 4), lock=lock, time=time, tags=tags)
         case _:
-            return Message(Role.TOOL, (_random_part(dice, "r"),))
+            return Message(Role.TOOL, (_random_part(dice, "r"),), time=time, tags=tags)
 
 
 _DICE = random.Random(2)

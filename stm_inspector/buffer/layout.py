@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stm_inspector.buffer.plan import Zone
+from stm_inspector.buffer.scores import is_sticky
 from stm_inspector.buffer.zones import Mask, Zones, Zoning
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.tokens.counts import TokenCounts
@@ -32,6 +33,7 @@ class Held(IntEnum):
     TOOLS = 7
     SYSTEM = 8
     PIN = 9
+    STICKY = 10
 
 
 # To be compared with array elements a thousand times: a member of an enum costs a look-up.
@@ -48,6 +50,7 @@ HELD_REASONS = (
     "Tool definitions: always kept",
     "System prompt: always kept",
     "Pinned: always kept",
+    "Sticky: the file marks it as one that always stays",
 )
 """The first reasons of every decision, in the order of ``Held``: the stronger, the later."""
 
@@ -70,6 +73,7 @@ class LayoutKey:
     protect: frozenset[str]
     locks: bool
     tail_turns: int
+    sticky: bool
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -129,6 +133,9 @@ class Layouts:
             for index, message in enumerate(conversation.messages)
             if message.source_field == "tools"
         ]] = True  # fmt: skip
+        self._sticky = np.zeros(n, dtype=np.bool_)
+        if key.sticky:
+            self._sticky[:] = [is_sticky(message) for message in conversation.messages]
         self._pins = np.asarray(sorted(pin for pin in key.pins if 0 <= pin < n), dtype=np.int64)
         self._bases: dict[int | None, _Base] = {}
         keeps = {zone: zone.word in key.protect for zone in Zone}
@@ -172,6 +179,7 @@ class Layouts:
                 held[zones.members[zone]] = reason
         if Zone.SYSTEM.word in self._key.protect:
             held[self._tools[: len(held)]] = Held.TOOLS
+        held[self._sticky[: len(held)]] = Held.STICKY
         held[pinned] = Held.PIN
         return held
 
@@ -312,6 +320,7 @@ def key_of(
     *,
     locks: bool,
     tail_turns: int,
+    sticky: bool,
 ) -> LayoutKey:
     """The key under which a layout is cached."""
-    return LayoutKey(pins, tuple(sorted(marks.items())), protect, locks, tail_turns)
+    return LayoutKey(pins, tuple(sorted(marks.items())), protect, locks, tail_turns, sticky)

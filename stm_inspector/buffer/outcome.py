@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from stm_inspector.buffer.layout import Layout
 from stm_inspector.buffer.plan import Amount, Decision, Totals, Verdict, Zone
-from stm_inspector.buffer.policies.base import Policy, Situation
 from stm_inspector.tokens.counts import UNKNOWN, Exactness, TokenCounts
+
+if TYPE_CHECKING:
+    from stm_inspector.buffer.policies.base import Policy, Situation
 
 
 def left_out(verdicts: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -74,9 +78,10 @@ def misses(
 ) -> tuple[str, ...]:
     """By how much the budget, or the target within it, is missed, and what holds it: at most
     one text. For the budget also what can be done about it."""
-    goal = situation.budget if situation.target is None else situation.target
+    goal = situation.limit if situation.target is None else situation.target
     over = totals.after.tokens - goal
-    aims = policy.uses_target and decision.fired and over > 0
+    own_limit = situation.limit < situation.budget
+    aims = (policy.uses_target or own_limit) and decision.fired and over > 0
     if not totals.over_budget and not aims:
         return ()
     held = f"It is held by: {_holders(situation.layout, decision, after)}"

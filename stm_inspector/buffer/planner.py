@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stm_inspector.buffer.budget import tokens_at
 from stm_inspector.buffer.calls import calls_of
@@ -19,6 +20,7 @@ from stm_inspector.buffer.policies import get_policy
 from stm_inspector.buffer.policies.base import (
     Carried,
     CommonSettings,
+    LimitSettings,
     Policy,
     Situation,
     TriggerSettings,
@@ -26,6 +28,7 @@ from stm_inspector.buffer.policies.base import (
 from stm_inspector.buffer.problems import Checker
 from stm_inspector.buffer.reasons import reason_of
 from stm_inspector.buffer.retrieved import recognise
+from stm_inspector.buffer.scores import Scoring, scores_of
 from stm_inspector.buffer.settings import SettingError, Settings, build
 from stm_inspector.buffer.zones import Mask
 from stm_inspector.conversation.model import Conversation
@@ -86,7 +89,8 @@ class Planner:
         self._views = _Cache(8)
         self._layouts = _Cache(8)
         self._laid_out = _Cache(16)
-        self._summaries = _Cache(64)
+        self._summaries = _Cache(1024)
+        self._remembered = _Cache(1024)
 
     def plan(self, settings: Settings) -> Plan:
         """Plan one call.
@@ -191,15 +195,21 @@ class Planner:
         length = int(self.calls[self._call(settings)])
         layouts = self._layouts_of(settings, options)
         budget = settings.budget.input
+        limit = budget
+        if isinstance(options, LimitSettings) and options.max_tokens:
+            limit = min(budget, options.max_tokens)
         mark = options.trigger if isinstance(options, TriggerSettings) else settings.watermark
         situation = Situation(
             log=self._conversation,
             counts=self.counts.first(length),
             layout=self._laid_out.get((layouts, length), lambda: layouts.at(length)),
             budget=budget,
-            watermark=_tokens("watermark", mark, budget),
-            target=_tokens("target", settings.target, budget),
+            limit=limit,
+            watermark=_tokens("watermark", mark, limit),
+            target=_tokens("target", settings.target, limit),
             summarise=self._summarise,
+            scores=self._scores(settings.scores),
+            remember=self._remembered.get,
         )
         situation = replace(
             situation,
@@ -217,6 +227,12 @@ class Planner:
                 earlier=tuple,
             )
 
+    def _scores(self, own: Mapping[int, float]) -> Callable[[Scoring], NDArray[np.float64]]:
+        key = tuple(sorted(own.items()))
+        return lambda scoring: self._remembered.get(
+            ("scores", scoring, key), lambda: scores_of(self._conversation, scoring, own)
+        )
+
     def _options(self, policy: Policy, settings: Settings) -> CommonSettings:
         """The policy's settings; the watermark on the budget bar overrides its own trigger."""
         key = (policy.id, repr(sorted(settings.options.items())))
@@ -231,6 +247,11 @@ class Planner:
             for index in indices:
                 if not 0 <= index < n:
                     raise SettingError(f"there is no message {index} to {what}; there are {n:,}")
+        for index, score in settings.scores.items():
+            if not 0 <= index < n:
+                raise SettingError(f"there is no message {index} to score; there are {n:,}")
+            if not 0 <= score <= 1:
+                raise SettingError(f"a score is 0 to 1, not {score}")
         if settings.budget.input < 0:
             raise SettingError(f"the budget is at least 0 tokens, not {settings.budget.input:,}")
         if settings.tail_turns < 0:
@@ -251,19 +272,21 @@ class Planner:
             options.protect,
             locks=options.locks,
             tail_turns=settings.tail_turns,
+            sticky=options.sticky,
         )
         return self._layouts.get(
             key, lambda: Layouts(self._conversation, self.counts, self._retrieved, key)
         )
 
-    def _summarise(self, where: Mask, max_tokens: int) -> Summary:
+    def _summarise(self, where: Mask, max_tokens: int, previous: Summary | None) -> Summary:
         return self._summaries.get(
-            (np.packbits(where).tobytes().rstrip(b"\0"), max_tokens),
+            (np.packbits(where).tobytes().rstrip(b"\0"), max_tokens, previous and previous.text),
             lambda: self._summariser.summarise(
                 self._conversation,
                 np.flatnonzero(where).tolist(),
                 max_tokens=max_tokens,
                 count=self.counts.of_message,
+                previous=previous,
             ),
         )
 

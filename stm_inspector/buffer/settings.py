@@ -56,6 +56,12 @@ def setting(
     )
 
 
+def with_default(settings_type: type, key: str, default: Any) -> Any:
+    """Declare a field of a base class anew, with the same description and another default."""
+    known = {item.name: item for item in dataclasses.fields(settings_type)}
+    return field(default=default, metadata=known[key].metadata)
+
+
 def describe(settings_type: type) -> tuple[Setting, ...]:
     """List the settings of a settings dataclass, in the order in which they are declared."""
     # Every class is hashable; mypy looks at the hash of its instances.
@@ -196,6 +202,8 @@ class Settings:
         target: what it brings the buffer down to, in the same units; None for the budget.
         pins: messages that the user always keeps; each pins its whole lock group.
         marks: message -> True (retrieved context) or False (not retrieved), by the user.
+        scores: message -> how much it matters, 0 to 1, by the user; it goes before what the file
+            or a rule says.
         tail_turns: how many turns before the current one count as the tail.
         call: the call to plan for, None for the last: what would be sent next.
     """
@@ -207,5 +215,6 @@ class Settings:
     target: float | None = None
     pins: frozenset[int] = frozenset()
     marks: Mapping[int, bool] = field(default_factory=dict)
+    scores: Mapping[int, float] = field(default_factory=dict)
     tail_turns: int = 3
     call: int | None = None

@@ -18,6 +18,7 @@ MESSAGE_CHARACTERS = 200
 """… and so is a message of several parts."""
 
 ARGUMENT_CHARACTERS = 60
+_MORE = "… "
 _FIRST_GUESS = 16  # lines
 _FULL_ENOUGH = 0.9  # of the bound: filling the rest is not worth another count
 _LOOK_AT = 2_000  # characters of a text in which its first sentence is searched
@@ -92,17 +93,20 @@ class Extractive:
         *,
         max_tokens: int,
         count: Callable[[str], int],
+        previous: Summary | None = None,
     ) -> Summary:
         """Summarise the messages ``indices``; see ``Summariser``.
 
-        Where the lines of all of them exceed ``max_tokens``, lines are left out evenly, and the
-        last line says how many.
+        Where the lines of all of them, and those of ``previous``, exceed ``max_tokens``, lines
+        are left out evenly, and the last line says how many messages have none.
         """
-        stands_for = tuple(indices)
-        best, fits, fails = None, 0, len(stands_for) + 1
-        lines = min(_FIRST_GUESS, len(stands_for))
+        told = () if previous is None else previous.stands_for
+        stands_for = tuple(sorted({*told, *indices}))
+        chosen = _Lines(conversation, () if previous is None else _lines_of(previous), indices)
+        best, fits, fails = None, 0, len(chosen) + 1
+        lines = min(_FIRST_GUESS, len(chosen))
         while fails - fits > 1:
-            text = _text(conversation, stands_for, lines)
+            text = _text(chosen, len(stands_for), lines)
             tokens = count(text)
             if tokens <= max_tokens or lines == 1:
                 best, fits = Summary(text, tokens, stands_for), lines
@@ -117,13 +121,35 @@ class Extractive:
         return best
 
 
-def _text(conversation: Conversation, indices: Sequence[int], lines: int) -> str:
-    total = len(indices)
-    chosen = np.linspace(0, total - 1, lines).round().astype(int).tolist()
-    messages = "message" if total == 1 else "messages"
-    text = [f"[Summary of {total:,} earlier {messages}]"]
-    text += [line_of(conversation.messages[int(indices[at])]) for at in chosen]
-    left_out = total - lines
+def _lines_of(summary: Summary) -> tuple[str, ...]:
+    """The lines of a summary that tell of messages."""
+    lines = summary.text.splitlines()[1:]
+    return tuple(lines[:-1] if lines and lines[-1].startswith(_MORE) else lines)
+
+
+class _Lines:
+    """The lines of an earlier summary and of messages, each made when it is asked for."""
+
+    def __init__(
+        self, conversation: Conversation, earlier: Sequence[str], indices: Sequence[int]
+    ) -> None:
+        self._conversation, self._earlier, self._indices = conversation, earlier, indices
+
+    def __len__(self) -> int:
+        return len(self._earlier) + len(self._indices)
+
+    def __getitem__(self, at: int) -> str:
+        if at < len(self._earlier):
+            return self._earlier[at]
+        index = int(self._indices[at - len(self._earlier)])
+        return line_of(self._conversation.messages[index])
+
+
+def _text(lines: _Lines, total: int, most: int) -> str:
+    chosen = np.linspace(0, len(lines) - 1, most).round().astype(int).tolist()
+    text = [f"[Summary of {total:,} earlier {'message' if total == 1 else 'messages'}]"]
+    text += [lines[at] for at in chosen]
+    left_out = total - most
     if left_out:
-        text.append(f"… {left_out:,} more {'message' if left_out == 1 else 'messages'}")
+        text.append(f"{_MORE}{left_out:,} more {'message' if left_out == 1 else 'messages'}")
     return "\n".join(text)

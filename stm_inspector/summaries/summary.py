@@ -33,8 +33,12 @@ class Summariser(Protocol):
         *,
         max_tokens: int,
         count: Callable[[str], int],
+        previous: Summary | None = None,
     ) -> Summary:
         """Summarise the messages ``indices`` (ascending, at least one).
+
+        With ``previous``, the new summary carries that one on: it is made from its text and from
+        ``indices``, and stands for both.
 
         ``max_tokens`` bounds the summary as ``count`` counts it; one line is always written.
         """

@@ -17,6 +17,7 @@ class Outcome:
     kept: set[int] = field(default_factory=set)
     truncated: set[int] = field(default_factory=set)
     summarised: set[int] = field(default_factory=set)
+    cleared: set[int] = field(default_factory=set)
 
 
 @dataclass
@@ -28,6 +29,7 @@ class Log:
     settings: Settings
     protect: frozenset[str]
     locks: bool
+    sticky: bool = True
 
     def __post_init__(self) -> None:
         messages = self.conversation.messages
@@ -82,6 +84,8 @@ class Log:
     def everything_held(self) -> set[int]:
         held = {i for i in range(self.n) if any(self.in_zone(i, z) for z in self.protect)}
         held |= {i for i in self.settings.pins if i < self.n}
+        messages = self.conversation.messages
+        held |= {i for i in range(self.n) if self.sticky and messages[i].tags.get("sticky")}
         return {i for i in range(self.n) if held & set(self.unit(i))}
 
     def tokens(self, indices: set[int]) -> int:
@@ -141,18 +145,3 @@ def saved_by_one_line(log: Log) -> int:
         return 0
     line = "[original task: " + " ".join(words)[:200] + "…]"
     return int(log.counts.messages[i]) - log.counts.of_message(line)
-
-
-def summary(log: Log, trigger: int, keep_recent: int) -> Outcome:
-    """Above the trigger, all between the task and the newest ``keep_recent`` is summarised."""
-    if log.tokens(set(range(log.n))) <= trigger:
-        return keep_everything(log)
-    recent = set(range(log.n)[log.n - keep_recent :]) if keep_recent < log.n else set(range(log.n))
-    first = log.anchor if "anchor" in log.protect and log.anchor is not None else -1
-    summarised = set()
-    for i in range(log.n):
-        unit = log.unit(i)
-        reaches_back = any(member not in recent for member in unit)
-        if i not in log.held and reaches_back and all(member > first for member in unit):
-            summarised.add(i)
-    return Outcome(kept=set(range(log.n)) - summarised, summarised=summarised)

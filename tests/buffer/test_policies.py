@@ -301,7 +301,7 @@ def test_policies_describe_themselves() -> None:
 def test_defaults_protect_the_task_but_in_the_sliding_window() -> None:
     for policy in all_policies():
         protect = policy.settings().protect
-        assert ("anchor" in protect) == (policy.id != "sliding-window")
+        assert ("anchor" in protect) == (policy.id not in ("sliding-window", "simple-chat"))
         assert {"system", "current"} <= protect
 
 

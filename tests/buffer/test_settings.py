@@ -31,10 +31,18 @@ def test_settings_are_built_from_text_and_from_values_alike() -> None:
     assert to_json(built) == {
         "protect": ["system", "anchor"],
         "locks": False,
+        "sticky": True,
+        "max_tokens": 0,
+        "min_freed": 0,
         "trigger": 0.5,
+        "trigger_by": "tokens",
+        "trigger_count": 20,
         "keep_recent": 4,
+        "keep_by": "messages",
+        "merge": "rewrite",
         "max_summary_tokens": 1_000,
         "role": "user",
+        "place": "in-place",
     }
     assert build(SummarySettings, to_json(built)) == built
     assert build(SummarySettings, {"protect": ""}).protect == frozenset()
@@ -44,7 +52,7 @@ def test_settings_are_built_from_text_and_from_values_alike() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"keep": 1}, "no setting 'keep'; this policy has: protect, locks, trigger"),
+        ({"keep": 1}, "no setting 'keep'; this policy has: protect, locks, sticky"),
         ({"keep_recent": "six"}, "keep_recent wants a whole number, not 'six'"),
         ({"keep_recent": 1.5}, "keep_recent wants a whole number"),
         ({"keep_recent": True}, "keep_recent wants a whole number"),
@@ -62,7 +70,7 @@ def test_values_that_make_no_sense_are_refused(values: dict[str, Any], words: st
 
 def test_settings_describe_themselves() -> None:
     described = {entry.key: entry for entry in describe(SummarySettings)}
-    assert list(described)[:3] == ["protect", "locks", "trigger"]
+    assert list(described)[:3] == ["protect", "locks", "sticky"]
     assert described["protect"].type == "zones"
     assert described["protect"].default == ["system", "anchor", "current"]
     assert described["role"].choices == ("user", "assistant", "system")

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from stm_inspector.buffer.policies.base import Basis, CommonSettings, Policy, Situation
+from stm_inspector.buffer.policies.entity import Entity
 from stm_inspector.buffer.policies.full import Full
+from stm_inspector.buffer.policies.presets import PRESETS
+from stm_inspector.buffer.policies.priority import Priority
+from stm_inspector.buffer.policies.queues import TokenFifo, TurnWindow
+from stm_inspector.buffer.policies.results import ClearResults, SoftHard
+from stm_inspector.buffer.policies.rolling import Hybrid, RollingSummary
+from stm_inspector.buffer.policies.scored import IMPORTANCE, Salience
 from stm_inspector.buffer.policies.summary import SummaryAtWatermark
 from stm_inspector.buffer.policies.token_budget import TokenBudget
+from stm_inspector.buffer.policies.topics import Segments
 from stm_inspector.buffer.policies.windows import HeadTail, SlidingWindow
 from stm_inspector.buffer.settings import SettingError
 
@@ -13,9 +21,21 @@ __all__ = ["Basis", "CommonSettings", "Policy", "Situation", "all_policies", "ge
 
 _POLICIES: tuple[Policy, ...] = (
     TokenBudget(),
+    TokenFifo(),
     SummaryAtWatermark(),
+    RollingSummary(),
+    Hybrid(),
+    Entity(),
+    Segments(),
     HeadTail(),
     SlidingWindow(),
+    TurnWindow(),
+    Salience(),
+    IMPORTANCE,
+    Priority(),
+    ClearResults(),
+    SoftHard(),
+    *PRESETS,
     Full(),
 )
 _BY_ID = {policy.id: policy for policy in _POLICIES}

@@ -9,9 +9,11 @@ from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stm_inspector.buffer.layout import HELD_REASONS, Layout
 from stm_inspector.buffer.plan import Decision, Inserted, Verdict
+from stm_inspector.buffer.scores import Scoring
 from stm_inspector.buffer.settings import setting
 from stm_inspector.buffer.zones import Mask
 from stm_inspector.conversation.model import Conversation
@@ -48,10 +50,42 @@ class CommonSettings:
         "which leaves results without their call.",
         label="Lock groups stay whole",
     )
+    sticky: bool = setting(
+        True,
+        "A message that the file marks as sticky or pinned is never touched.",
+        label="Sticky messages stay",
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class TriggerSettings(CommonSettings):
+class LimitSettings(CommonSettings):
+    """Settings of a policy that meets a number of tokens."""
+
+    max_tokens: int = setting(
+        0,
+        "A limit of the policy's own, below the budget. 0: the budget alone.",
+        label="Own limit",
+        unit="tokens",
+        low=0,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ActingSettings(LimitSettings):
+    """Settings of a policy that may wait until acting is worth it."""
+
+    min_freed: int = setting(
+        0,
+        "Act only if at least that much comes free: each change makes the prompt cache cold. "
+        "The budget may be missed for it.",
+        label="Free at least",
+        unit="tokens",
+        low=0,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerSettings(ActingSettings):
     """Settings of a policy with a watermark of its own; the one on the budget bar overrides it."""
 
     trigger: float = setting(
@@ -74,8 +108,12 @@ class Situation:
         layout: zones, protection and lock units.
         budget: the input budget, in tokens.
         watermark, target: in tokens, or None where neither the user nor the policy sets one.
-        summarise: (bool[n]: the messages to stand for, at least one; most tokens) -> their
-            summary. Remembered, so that a drag does not make it again.
+        limit: what the policy is to meet: the budget, or its own limit below that.
+        summarise: (bool[n]: the messages to stand for, at least one; most tokens; the summary
+            that it carries on, or None) -> their summary. Remembered, so that a drag does not
+            make it again.
+        scores: rule -> float64[whole log], 0 to 1: what the user, the file or the rule says of
+            each message.
         earlier: () -> the situations at the calls before this one, in order: for a policy whose
             buffer is carried on from call to call.
         remember: (key, make) -> what ``make()`` returned when that key was first asked for. The
@@ -88,7 +126,9 @@ class Situation:
     budget: int
     watermark: int | None
     target: int | None
-    summarise: Callable[[Mask, int], Summary]
+    limit: int
+    summarise: Callable[[Mask, int, Summary | None], Summary]
+    scores: Callable[[Scoring], NDArray[np.float64]]
     earlier: Callable[[], Iterable[Situation]] = tuple
     remember: Callable[[Hashable, Callable[[], Any]], Any] = _make
 
@@ -180,6 +220,11 @@ def carry(policy: Carried, situation: Situation, options: Any) -> Decision:
     for earlier in situation.earlier():
         state = policy.advance(state, earlier, options)
     return policy.decided(policy.advance(state, situation, options), situation, options)
+
+
+def at_most(mark: int | None, limit: int) -> int:
+    """A watermark or target, or ``limit`` where that is lower or there is none; in tokens."""
+    return limit if mark is None else min(mark, limit)
 
 
 def keep_all(situation: Situation, why: str, notes: tuple[str, ...] = ()) -> Decision:

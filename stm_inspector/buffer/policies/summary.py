@@ -2,45 +2,81 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
-from stm_inspector.buffer.plan import Decision, Inserted, Verdict, Zone
-from stm_inspector.buffer.policies.base import (
-    Basis,
-    Case,
-    Situation,
-    TriggerSettings,
-    by_cases,
-    keep_all,
+import numpy as np
+
+from stm_inspector.buffer.plan import Decision
+from stm_inspector.buffer.policies.base import Basis, Situation, TriggerSettings, carry
+from stm_inspector.buffer.policies.folding import (
+    Folded,
+    Place,
+    SummaryRole,
+    Wording,
+    folded,
+    grown,
+    older_than,
+    shown,
+    tokens_now,
+    turns_so_far,
 )
 from stm_inspector.buffer.settings import setting
 from stm_inspector.buffer.zones import Mask
-from stm_inspector.summaries.summary import Summary
 
 
-class SummaryRole(StrEnum):
-    """Who speaks the summary."""
+class By(StrEnum):
+    """What a trigger or the newest messages are measured in."""
 
-    USER = "user"
-    ASSISTANT = "assistant"
-    SYSTEM = "system"
+    TOKENS = "tokens"
+    MESSAGES = "messages"
+    TURNS = "turns"
+
+
+class Merge(StrEnum):
+    """What becomes of an earlier summary."""
+
+    REWRITE = "rewrite"
+    APPEND = "append"
 
 
 @dataclass(frozen=True, slots=True)
 class SummarySettings(TriggerSettings):
     """Settings of ``summary``."""
 
+    trigger_by: By = setting(
+        By.TOKENS,
+        "What the trigger looks at: tokens (the watermark), or how many messages or turns are "
+        "left in the buffer.",
+        label="Trigger by",
+    )
+    trigger_count: int = setting(
+        20,
+        "Where the trigger goes by messages or turns: it acts on more than that many.",
+        label="Trigger above",
+        unit="messages or turns",
+        low=0,
+    )
     keep_recent: int = setting(
         6,
-        "How many of the newest messages stay as they are.",
+        "How much of the newest stays as it is.",
         label="Keep recent",
         unit="messages",
         low=0,
     )
+    keep_by: By = setting(
+        By.MESSAGES,
+        "Whether 'keep recent' counts messages, turns or tokens.",
+        label="Keep recent by",
+    )
+    merge: Merge = setting(
+        Merge.REWRITE,
+        "Rewrite: the next summary carries the one before on. Append: it stands beside it.",
+        label="Earlier summaries",
+    )
     max_summary_tokens: int = setting(
         1_000,
-        "The summary is at most that long; it leaves lines out evenly and says how many.",
+        "A summary is at most that long; it leaves lines out evenly and says how many.",
         label="Longest summary",
         unit="tokens",
         low=1,
@@ -49,6 +85,12 @@ class SummarySettings(TriggerSettings):
         SummaryRole.USER,
         "Who speaks the summary. As the first message, Anthropic accepts only the user's.",
         label="Summary speaks as",
+    )
+    place: Place = setting(
+        Place.IN_PLACE,
+        "Where what it stands for began, first of all behind the system prompt, or right before "
+        "the newest messages.",
+        label="Summary stands",
     )
 
 
@@ -61,96 +103,119 @@ class SummaryAtWatermark:
     idea: str = "Summarise"
     help: str = (
         "Above the watermark, what stands between the task and the newest messages becomes one "
-        "summary. Right for long work in which the gist of earlier steps still matters. Wrong "
-        "where exact details do (numbers, code, names): they are gone and cannot come back, and "
-        "a changed prefix makes the prompt cache cold."
+        "summary, and when the buffer has grown to the watermark again, the next summary carries "
+        "that one on or stands beside it. With a target, only as much of the oldest goes as "
+        "brings the buffer there. Right for long work in which the gist of earlier steps still "
+        "matters. Wrong where exact details do (numbers, code, names): they are gone and cannot "
+        "come back, a summary of summaries drifts, and a changed prefix makes the prompt cache "
+        "cold."
     )
     basis: Basis = Basis.OURS
     emulates: str | None = None
     settings: type[SummarySettings] = SummarySettings
     uses_budget: bool = True
     uses_watermark: bool = True
-    uses_target: bool = False
+    uses_target: bool = True
 
     def decide(self, situation: Situation, options: SummarySettings) -> Decision:
-        """Replace the middle by one summary if the watermark is exceeded."""
-        trigger = situation.watermark or 0
-        if situation.total <= trigger:
-            return keep_all(
-                situation, f"The buffer does not exceed the trigger, {trigger:,} tokens"
-            )
-        middle = _middle(situation, options.keep_recent)
+        """What all calls so far have left."""
+        return carry(self, situation, options)
+
+    def advance(
+        self, state: Folded | None, situation: Situation, options: SummarySettings
+    ) -> Folded:
+        """Summarise the middle if the trigger is exceeded."""
+        state = grown(state, situation)
+        if not _triggered(state, situation, options):
+            return state
+        middle = older_than(state, situation, _recent(situation, options))
+        if situation.target is not None:
+            middle = _enough(state, situation, options, middle)
         if not middle.any():
-            note = (
-                f"The trigger of {trigger:,} tokens is exceeded, but nothing is left to summarise"
-            )
-            return keep_all(situation, "Not part of what is summarised", (note,))
-        return _replaced(situation, options, middle)
+            return state
+        rewrite = options.merge is Merge.REWRITE
+        after = folded(state, situation, middle, options.max_summary_tokens, rewrite=rewrite)
+        freed = tokens_now(state, situation) - tokens_now(after, situation)
+        return after if freed >= options.min_freed or not options.min_freed else state
+
+    def decided(self, state: Folded, situation: Situation, options: SummarySettings) -> Decision:
+        """The live messages and the summaries of the others."""
+        recent, trigger = _words(options), situation.watermark or 0
+        idle = f"The buffer does not exceed the trigger, {trigger:,} tokens"
+        notes: tuple[str, ...] = ()
+        if options.trigger_by is not By.TOKENS:
+            idle = f"There are no more than {options.trigger_count:,} {options.trigger_by.value}"
+        if _triggered(state, situation, options) and not state.fired:
+            idle = "Not part of what is summarised"
+            notes = (_exceeded(options, trigger),)
+        wording = Wording(
+            kept=f"Among {recent}, or newer than the last summary",
+            summarised=f"Older than {recent}: the summary stands for it",
+            idle=idle,
+            edge=f"Its lock group begins before {recent} and goes into the summary whole",
+        )
+        return shown(
+            state,
+            situation,
+            wording,
+            role=options.role,
+            place=options.place,
+            recent=_recent(situation, options),
+            notes=notes,
+        )
 
 
-def _begin(situation: Situation) -> int:
-    """The protected task, behind which the summary begins; -1 if there is none."""
+def _exceeded(options: SummarySettings, trigger: int) -> str:
+    what = f"{trigger:,} tokens"
+    if options.trigger_by is not By.TOKENS:
+        what = f"{options.trigger_count:,} {options.trigger_by.value}"
+    if options.min_freed:
+        return (
+            f"The trigger of {what} is exceeded, but a summary would free fewer than "
+            f"{options.min_freed:,} tokens"
+        )
+    return f"The trigger of {what} is exceeded, but nothing is left to summarise"
+
+
+def _words(options: SummarySettings) -> str:
+    k, unit = options.keep_recent, options.keep_by.value
+    return f"the newest {k:,} {unit}" if k != 1 else f"the newest {unit[:-1]}"
+
+
+def _triggered(state: Folded, situation: Situation, options: SummarySettings) -> bool:
+    if options.trigger_by is By.TOKENS:
+        return tokens_now(state, situation) > (situation.watermark or 0)
+    if options.trigger_by is By.MESSAGES:
+        return int(state.live.sum()) + len(state.summaries) > options.trigger_count
+    live = situation.log.structure.turns[: situation.length][state.live]
+    return len(np.unique(live[live >= 0])) > options.trigger_count
+
+
+def _recent(situation: Situation, options: SummarySettings) -> int:
+    """Where the newest messages begin that stay as they are."""
+    n, k = situation.length, options.keep_recent
+    if options.keep_by is By.MESSAGES or not k:
+        return max(0, n - k)
+    if options.keep_by is By.TURNS:
+        turns = turns_so_far(situation)
+        return int(situation.log.structure.turn_starts[turns - k]) if turns >= k else 0
+    sums = situation.counts.messages[::-1].cumsum()
+    return n - int(sums.searchsorted(k, side="right"))
+
+
+def _enough(state: Folded, situation: Situation, options: SummarySettings, middle: Mask) -> Mask:
+    """The oldest of ``middle`` that must go to reach the target, if the summary is as long as it
+    may be; all of it where even that is not enough."""
     layout = situation.layout
-    anchor = layout.zones.anchor
-    return anchor if anchor is not None and Zone.ANCHOR.word in layout.protect else -1
-
-
-def _middle(situation: Situation, keep_recent: int) -> Mask:
-    """What is summarised: free, after the protected task, older than the newest messages.
-
-    A lock group that begins before the newest messages goes into the summary whole.
-    """
-    layout = situation.layout
-    recent = len(layout.held) - keep_recent
-    middle: Mask = layout.oldest > _begin(situation)
-    return middle & (layout.oldest < recent) & ~layout.protected
-
-
-def _replaced(situation: Situation, options: SummarySettings, middle: Mask) -> Decision:
-    layout = situation.layout
-    summary = situation.summarise(middle, options.max_summary_tokens)
-    k = options.keep_recent
-    recent = f"the newest {k:,} messages" if k != 1 else "the newest message"
-    decision = by_cases(
-        situation,
-        f"Among {recent}",
-        Case(layout.oldest < _begin(situation), "Stands before the task", Verdict.KEEP),
-        Case(middle, f"Older than {recent}: the summary stands for it", Verdict.SUMMARISE),
-        Case(
-            middle & (layout.newest >= len(middle) - k),
-            f"Its lock group begins before {recent} and goes into the summary whole",
-            Verdict.SUMMARISE,
-        ),
-    )
-    inserted = Inserted(
-        before=_place(situation, middle),
-        role=options.role.value,
-        kind="summary",
-        text=summary.text,
-        tokens=summary.tokens,
-        exactness=situation.synthetic_exactness,
-        stands_for=summary.stands_for,
-    )
-    return replace(decision, inserted=(inserted,), notes=_notes(situation, middle, summary))
-
-
-def _place(situation: Situation, middle: Mask) -> int:
-    """Where the summary goes: where its first message stood, but not into a lock group that
-    stays, between a call and its result."""
-    layout = situation.layout
-    place = int(middle.argmax())
-    while True:
-        around = ~middle & (layout.oldest < place) & (layout.newest >= place)
-        if not around.any():
-            return place
-        place = int(layout.oldest[around].min())
-
-
-def _notes(situation: Situation, middle: Mask, summary: Summary) -> tuple[str, ...]:
-    replaced = int(situation.counts.messages[middle].sum())
-    if summary.tokens <= replaced:
-        return ()
-    return (
-        f"The summary ({summary.tokens:,} tokens) is larger than the messages it stands for "
-        f"({replaced:,} tokens)",
-    )
+    after = tokens_now(state, situation) + options.max_summary_tokens
+    if options.merge is Merge.REWRITE:
+        after -= sum(made.tokens for made in state.summaries.values())
+    size = np.zeros(situation.length, dtype=np.int64)
+    np.add.at(size, layout.oldest[middle], situation.counts.messages[middle])
+    units = np.unique(layout.oldest[middle])
+    need = after - (situation.target or 0)
+    if need <= 0 or not len(units):
+        return np.zeros_like(middle)
+    last = min(int(size[units].cumsum().searchsorted(need)), len(units) - 1)
+    enough: Mask = middle & (layout.oldest <= units[last])
+    return enough

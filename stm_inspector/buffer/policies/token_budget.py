@@ -9,13 +9,15 @@ import numpy as np
 from stm_inspector.buffer.layout import Held
 from stm_inspector.buffer.plan import Decision, Replacement, Verdict
 from stm_inspector.buffer.policies.base import (
+    ActingSettings,
     Basis,
     Case,
-    CommonSettings,
     Situation,
+    at_most,
     by_cases,
     keep_all,
 )
+from stm_inspector.buffer.policies.worth import worthwhile
 from stm_inspector.conversation.model import Message, PartKind
 
 TASK_CHARACTERS = 200
@@ -69,26 +71,23 @@ class TokenBudget:
     )
     basis: Basis = Basis.OURS
     emulates: str | None = None
-    settings: type[CommonSettings] = CommonSettings
+    settings: type[ActingSettings] = ActingSettings
     uses_budget: bool = True
     uses_watermark: bool = True
     uses_target: bool = True
 
-    def decide(self, situation: Situation, options: CommonSettings) -> Decision:
+    def decide(self, situation: Situation, options: ActingSettings) -> Decision:
         """Keep what is protected and the newest units that fit."""
-        trigger = _at_most(situation.watermark, situation.budget)
+        trigger = at_most(situation.watermark, situation.limit)
         if situation.total <= trigger:
             return keep_all(situation, f"The buffer does not exceed {trigger:,} tokens")
-        goal = _at_most(situation.target, situation.budget)
+        goal = at_most(situation.target, situation.limit)
         held = situation.layout.protected_tokens + situation.counts.overhead
-        task = _shortened_task(situation) if held > situation.budget else None
+        task = _shortened_task(situation) if held > situation.limit else None
         if task is not None:
             held += task[1].tokens - int(situation.counts.messages[task[0]])
-        return _with_task(_fill(situation, goal, goal - held), task)
-
-
-def _at_most(mark: int | None, budget: int) -> int:
-    return budget if mark is None else min(mark, budget)
+        decision = _with_task(_fill(situation, goal, goal - held), task)
+        return worthwhile(situation, options, decision)
 
 
 def _fill(situation: Situation, goal: int, room: int) -> Decision:
