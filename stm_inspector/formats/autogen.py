@@ -22,6 +22,7 @@ from stm_inspector.formats.transcript import (
     object_of,
     objects,
     result,
+    sampled,
     text_parts,
     thinking,
     when,
@@ -92,7 +93,7 @@ class AutoGen(TranscriptFormat):
 
 
 def _types(messages: Any) -> set[str]:
-    return {str(raw.get("type")) for raw in list_of(messages) if isinstance(raw, dict)}
+    return {str(raw.get("type")) for raw in sampled(list_of(messages)) if isinstance(raw, dict)}
 
 
 def _logs(document: Document) -> Iterator[_Log]:

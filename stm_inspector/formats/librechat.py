@@ -30,6 +30,9 @@ from stm_inspector.formats.transcript import (
 _ROOT = frozenset(("00000000-0000-0000-0000-000000000000",))
 """The parent of a first message."""
 
+_NOT_KEPT = frozenset(("user", "children"))
+"""Of a message: who wrote it, and the messages behind it."""
+
 
 class LibreChat(TranscriptFormat):
     """A conversation that LibreChat exported as JSON."""
@@ -133,7 +136,7 @@ def _messages(raw: dict[str, Any]) -> list[Message]:
             id=string(raw.get("messageId")),
             time=when(raw.get("createdAt")),
             model=string(raw.get("model")),
-            raw=raw,
+            raw={key: value for key, value in raw.items() if key not in _NOT_KEPT},
         )
 
     if role is Role.USER:

@@ -21,6 +21,7 @@ from stm_inspector.formats.transcript import (
     object_of,
     objects,
     result,
+    sampled,
     text_parts,
     thinking,
 )
@@ -73,7 +74,7 @@ def _is_message(value: Any) -> bool:
 def _conversations(document: Document) -> Iterator[tuple[str, list[Any], list[str]]]:
     """Name, messages and notes of each conversation."""
     for found in lists(document):
-        if any(_is_message(item) for item in found):
+        if any(_is_message(item) for item in sampled(found)):
             yield "", found, []
     for value in objects(document):
         store = object_of(value.get("chat_store", value)).get("store")
@@ -85,7 +86,7 @@ def _conversations(document: Document) -> Iterator[tuple[str, list[Any], list[st
                 "than the model saw where it is longer."
             )
         for name, messages in object_of(store).items():
-            if any(_is_message(item) for item in list_of(messages)):
+            if any(_is_message(item) for item in sampled(list_of(messages))):
                 yield name, messages, notes
 
 

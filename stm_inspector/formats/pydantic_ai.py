@@ -24,6 +24,7 @@ from stm_inspector.formats.transcript import (
     object_of,
     objects,
     result,
+    sampled,
     system_message,
     text_parts,
     when,
@@ -49,7 +50,7 @@ class PydanticAI(TranscriptFormat):
     not_here = ("Tool definitions are not among pydantic-ai's messages.",)
 
     def detect(self, document: Document) -> str | None:
-        found = any(_is_message(item) for messages in _histories(document) for item in messages)
+        found = next(_histories(document), None) is not None
         return "messages of the kind request or response with a part_kind" if found else None
 
     def talks(self, document: Document) -> Sequence[Talk]:
@@ -75,12 +76,12 @@ def _is_message(value: Any) -> bool:
 
 def _histories(document: Document) -> Iterator[list[Any]]:
     for found in lists(document):
-        if any(_is_message(item) for item in found):
+        if any(_is_message(item) for item in sampled(found)):
             yield found
             return
     for value in objects(document):
         messages = [value] if _is_message(value) else list_of(value.get("messages"))
-        if any(_is_message(item) for item in messages):
+        if any(_is_message(item) for item in sampled(messages)):
             yield messages
 
 

@@ -19,6 +19,7 @@ from stm_inspector.formats.transcript import (
     lists,
     objects,
     result,
+    sampled,
     system_message,
     text_parts,
     thinking,
@@ -41,7 +42,7 @@ class SemanticKernel(TranscriptFormat):
     not_here = ("Tool definitions are not in a chat history.",)
 
     def detect(self, document: Document) -> str | None:
-        found = any(_is_message(item) for _, messages in _histories(document) for item in messages)
+        found = next(_histories(document), None) is not None
         return "messages with items that have a content_type" if found else None
 
     def talks(self, document: Document) -> Sequence[Talk]:
@@ -61,12 +62,12 @@ def _is_message(value: Any) -> bool:
 
 def _histories(document: Document) -> Iterator[tuple[dict[str, Any], list[Any]]]:
     for found in lists(document):
-        if any(_is_message(item) for item in found):
+        if any(_is_message(item) for item in sampled(found)):
             yield {}, found
             return
     for value in objects(document):
         messages = list_of(value.get("messages"))
-        if any(_is_message(item) for item in messages):
+        if any(_is_message(item) for item in sampled(messages)):
             yield value, messages
 
 

@@ -32,6 +32,9 @@ from stm_inspector.formats.rewrite import dumps
 _TITLE = 60
 """Characters of a title that is made of a message's first words."""
 
+_SAMPLE = 256
+"""Elements of a long list that are looked at to tell what it is."""
+
 _MILLISECONDS = 1e11
 """Numbers above are milliseconds since the epoch; in seconds that would be the year 5138."""
 
@@ -127,6 +130,13 @@ def lists(document: Document) -> Iterator[list[Any]]:
     for record in document.records:
         if isinstance(record.value, list):
             yield record.value
+
+
+def sampled(values: Sequence[Any]) -> Sequence[Any]:
+    """Enough of a list to see what it is of: its beginning, and some of all the rest."""
+    if len(values) <= _SAMPLE:
+        return values
+    return [*values[: _SAMPLE // 4], *values[_SAMPLE // 4 :: len(values) // _SAMPLE + 1]]
 
 
 def when(value: Any) -> float | None:

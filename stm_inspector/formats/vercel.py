@@ -21,6 +21,7 @@ from stm_inspector.formats.transcript import (
     object_of,
     objects,
     result,
+    sampled,
     text_parts,
     thinking,
     when,
@@ -100,12 +101,12 @@ def _is_message(value: Any) -> bool:
 
 def _chats(document: Document) -> Iterator[tuple[dict[str, Any], list[Any]]]:
     for found in lists(document):
-        if any(_is_message(item) for item in found):
+        if any(_is_message(item) for item in sampled(found)):
             yield {}, found
             return
     for value in objects(document):
         messages = list_of(value.get("messages"))
-        if any(_is_message(item) for item in messages):
+        if any(_is_message(item) for item in sampled(messages)):
             yield value, messages
 
 

@@ -211,6 +211,7 @@ def test_librechat_nested_children_and_steps_of_an_agent(tmp_path: Path) -> None
         "parentMessageId": ROOT,
         "isCreatedByUser": True,
         "text": "hi",
+        "user": "65f1ad",
         "children": [answer],
     }
     value = {
@@ -229,6 +230,7 @@ def test_librechat_nested_children_and_steps_of_an_agent(tmp_path: Path) -> None
     ]
     assert conversation.api == "anthropic-messages"
     assert conversation.structure.groups == ((2, 3),)
+    assert "65f1ad" not in repr([message.raw for message in conversation.messages])
 
 
 def test_open_webui_unfolds_the_details_of_older_exports(tmp_path: Path) -> None:
