@@ -40,9 +40,13 @@ MENUS = ("&File", "&Edit", "&View", "&Policy", "&Help")
 COMMANDS = (
     Command("open", "&File", "&Open…", "Open a recorded conversation.", Standard.Open,
             needs_file=False),
+    Command("open-as", "&File", "Open &as…",
+            "Say which format a file is in, then open it.", needs_file=False),
     Command("reload", "&File", "Re&load", "Read the open file again.", "F5"),
     Command("export", "&File", "&Export JSON…", "Write the trimmed buffer to a file.",
             Standard.Save, apart=True),
+    Command("export-as", "&File", "E&xport as…",
+            "Write the trimmed buffer as the request body of another API.", "Ctrl+Shift+E"),
     Command("copy-export", "&File", "&Copy export to clipboard",
             "Put the trimmed buffer on the clipboard as JSON.", "Ctrl+Shift+S"),
     Command("checkpoint", "&File", "Save chec&kpoint…",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 from PySide6.QtCore import Qt
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QHeaderView,
+    QInputDialog,
     QLineEdit,
     QMessageBox,
     QTableWidget,
@@ -57,6 +59,20 @@ def confirm(parent: QWidget | None, text: str, detail: str, button: str) -> bool
     box.setDefaultButton(QMessageBox.StandardButton.Cancel)
     box.exec()
     return box.clickedButton() is go
+
+
+def inform(parent: QWidget | None, text: str, detail: str) -> None:
+    """Say what was done and what is to be known of it; does not block."""
+    box = message_box(parent, QMessageBox.Icon.Information, text, detail)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.setObjectName("information")
+    box.open()
+
+
+def choose(parent: QWidget | None, title: str, text: str, names: Sequence[str]) -> int | None:
+    """Let the user choose one of ``names``; its place, or None where they did not."""
+    name, chosen = QInputDialog.getItem(parent, title, text, list(names), 0, False)
+    return names.index(name) if chosen else None
 
 
 def show_about(parent: QWidget | None) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from stm_inspector.app.dialogs import confirm
+from stm_inspector.app.dialogs import choose, confirm, inform
 from stm_inspector.app.preferences import Preferences
 from stm_inspector.app.session import Session
 from stm_inspector.app.tasks import Runner
@@ -17,6 +18,9 @@ from stm_inspector.buffer.plan import Plan, Problem, Severity
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.engine import export, export_text
+from stm_inspector.formats.compose import Target, targets
+
+T = TypeVar("T")
 
 
 class Exporter(QObject):
@@ -35,10 +39,22 @@ class Exporter(QObject):
         self._session = session
         self._preferences = preferences
         self._window = window
-        self.runner: Runner[str] = Runner(self)
+        self.runner: Runner[Any] = Runner(self)
 
-    def to_file(self) -> None:
-        """Ask where, and write beside and rename."""
+    def to_other_api(self) -> None:
+        """Ask which API's request body to write, and where; then say what it cannot hold."""
+        found = targets()
+        place = choose(
+            self._window,
+            "Export as",
+            "Write the trimmed buffer as a request body of",
+            [target.title for target in found],
+        )
+        if place is not None:
+            self.to_file(found[place])
+
+    def to_file(self, target: Target | None = None) -> None:
+        """Ask where, and write beside and rename; in the source's own format without ``target``."""
         ready = self._ready()
         if ready is None:
             return
@@ -50,11 +66,15 @@ class Exporter(QObject):
             return
         self._preferences.folder = str(Path(chosen).parent)
 
-        def work() -> str:
-            export(conversation, plan, chosen)
-            return f"Exported {_amount(plan)} to {Path(chosen).name}."
+        done = f"Exported {_amount(plan)} to {Path(chosen).name}."
 
-        self._run(work, self.done.emit)
+        def finish(losses: tuple[str, ...]) -> None:
+            self.done.emit(done)
+            if losses and target is not None:
+                inform(self._window, f"{done} {target.title} changes this:", "\n".join(losses))
+
+        api = target.id if target is not None else None
+        self._run(lambda: export(conversation, plan, chosen, api), finish)
 
     def to_clipboard(self) -> None:
         """Put the same text on the clipboard."""
@@ -83,7 +103,7 @@ class Exporter(QObject):
             return None
         return conversation, plan
 
-    def _run(self, work: Callable[[], str], finish: Callable[[str], None]) -> None:
+    def _run(self, work: Callable[[], T], finish: Callable[[T], None]) -> None:
         self.runner.start(lambda _job: work(), finish, self._fail)
 
     def _fail(self, error: BaseException) -> None:

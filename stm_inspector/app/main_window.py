@@ -84,7 +84,7 @@ class MainWindow(QMainWindow):
         self.menus.recent_chosen.connect(self.open)
         self.menus.recent_cleared.connect(self._clear_recent)
         self.menus.theme_chosen.connect(self.choose_theme)
-        self.start.open_wanted.connect(self.choose_file)
+        self.start.open_wanted.connect(lambda: self.choose_file())
         self.start.file_chosen.connect(self.open)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
 
@@ -129,6 +129,8 @@ class MainWindow(QMainWindow):
         """Carry out a command of the table."""
         if command == "open":
             self.choose_file()
+        elif command == "open-as":
+            self.choose_format()
         elif command == "quit":
             self.close()
         elif command == "full-screen":
@@ -177,15 +179,25 @@ class MainWindow(QMainWindow):
             self.loading.set_name(visible(Path(path).name, keep=""))
             self.session.open(path, format=format, number=number, settings=settings)
 
-    def choose_file(self) -> None:
-        """Let the user choose a file to open."""
+    def choose_format(self) -> None:
+        """Let the user say which format a file is in, then choose the file."""
+        from stm_inspector.app.dialogs import choose
+        from stm_inspector.formats import all_formats
+
+        found = sorted(all_formats(), key=lambda known: known.title.casefold())
+        place = choose(self, "Open as", "The file is", [known.title for known in found])
+        if place is not None:
+            self.choose_file(found[place].id)
+
+    def choose_file(self, format: str | None = None) -> None:
+        """Let the user choose a file to open, in ``format`` where it is said which it is."""
         chosen, _kind = QFileDialog.getOpenFileName(
             self,
             "Open a recorded conversation",
             self.preferences.folder,
-            "Conversations (*.json *.jsonl);;All files (*)",
+            "All files (*);;JSON (*.json *.jsonl)",
         )
-        self.open(chosen)
+        self.open(chosen, format=format)
 
     def remember_opened(self, path: str) -> None:
         """Name the window after ``path`` and put it first in the list of recent files."""

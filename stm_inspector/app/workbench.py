@@ -75,6 +75,7 @@ class Workbench(QObject):
         return {
             "reload": self._reload,
             "export": self.exporter.to_file,
+            "export-as": self.exporter.to_other_api,
             "checkpoint": self._save_checkpoint,
             "copy-export": self.exporter.to_clipboard,
             "copy": lambda: self._copy(as_json=False),

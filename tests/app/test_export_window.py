@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QInputDialog
 from pytestqt.qtbot import QtBot
 from window_case import CHAT, settle
 
 from stm_inspector.app import exporting
 from stm_inspector.app.main_window import MainWindow
+from stm_inspector.formats import get_format
 
 
 @pytest.fixture
@@ -114,3 +115,27 @@ def test_the_clipboard_gets_the_same_text(
     settle(again, qtbot)
     assert again.session.conversation is not None
     assert len(again.session.conversation.messages) == 6
+
+
+def test_exporting_as_another_api_says_what_changes(
+    opened: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out.json"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_arguments: (str(out), ""))
+    monkeypatch.setattr(
+        QInputDialog, "getItem", lambda _window, _title, _text, names, *_more: (names[3], True)
+    )
+    opened.command_actions["export-as"].trigger()
+    qtbot.waitUntil(out.exists)
+    assert "contents" in json.loads(out.read_text())
+
+
+def test_a_file_can_be_opened_as_a_format_of_the_users_choice(
+    window: MainWindow, qtbot: QtBot, chat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_arguments: (chat, ""))
+    wanted = get_format("anthropic-messages").title
+    monkeypatch.setattr(QInputDialog, "getItem", lambda *_arguments: (wanted, True))
+    window.command_actions["open-as"].trigger()
+    qtbot.waitUntil(lambda: window.session.recording is not None)
+    assert window.session.recording.format == "anthropic-messages"
