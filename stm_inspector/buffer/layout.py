@@ -137,6 +137,7 @@ class Layouts:
         if key.sticky:
             self._sticky[:] = [is_sticky(message) for message in conversation.messages]
         self._pins = np.asarray(sorted(pin for pin in key.pins if 0 <= pin < n), dtype=np.int64)
+        self._unpinned = np.zeros(n, dtype=np.bool_)
         self._bases: dict[int | None, _Base] = {}
         keeps = {zone: zone.word in key.protect for zone in Zone}
         self._keeps_current, self._keeps_tail = keeps[Zone.CURRENT], keeps[Zone.TAIL]
@@ -166,8 +167,9 @@ class Layouts:
         return self._alone[:length], self._alone[:length]
 
     def _pinned(self, newest: NDArray[np.int32]) -> Mask:
-        pinned = np.zeros(len(newest), dtype=np.bool_)
+        pinned: Mask = self._unpinned[: len(newest)]
         if len(self._pins):
+            pinned = pinned.copy()
             pinned[self._pins[: int(self._pins.searchsorted(len(newest)))]] = True
             pinned = _whole_units(pinned, newest)
         return pinned

@@ -88,8 +88,8 @@ class Recorder:
         verdicts, call = decision.verdicts, len(self._rows)
         gone, numbers = _gone_of(verdicts)
         before = self._gone
-        changed = np.flatnonzero(gone[: len(before)] != before)
-        fresh = len(before) + np.flatnonzero(gone[len(before) :])
+        changed = (gone[: len(before)] != before).nonzero()[0]
+        fresh = len(before) + gone[len(before) :].nonzero()[0]
         self._note_lost(call, decision, gone, changed, fresh)
         added = sum(item.tokens for item in decision.inserted)
         for item in decision.inserted:
@@ -113,10 +113,24 @@ class Recorder:
             decision.fired,
             max(0, after - situation.budget),
             max(0, after - target) if aims and target is not None else 0,
-            *shared(self._last, decision, gone, changed, self._counts, self._sums),
+            *self._shared(decision, gone, changed),
         ))  # fmt: skip
         self._why.append(firing_reason(self._policy, situation, decision))
         self._last, self._gone = decision, gone
+
+    def _shared(self, decision: Decision, gone: Bools, changed: Ints) -> tuple[int, int]:
+        """What ``shared`` says; most calls only add to what the one before sent."""
+        last = self._last
+        if (
+            last is not None
+            and not len(changed)
+            and decision.inserted == last.inserted
+            and decision.truncated == last.truncated
+            and decision.cleared == last.cleared
+        ):
+            messages, _, after, *_ = self._rows[-1]
+            return messages, after - self._counts.overhead
+        return shared(last, decision, gone, changed, self._counts, self._sums)
 
     def _note_lost(
         self, call: int, decision: Decision, gone: Bools, changed: Ints, fresh: Ints
@@ -187,7 +201,7 @@ def firing_reason(policy: Policy, situation: Situation, decision: Decision) -> s
         return f"{total - watermark:,} tokens over the watermark of {watermark:,}."
     if policy.uses_budget and total > situation.budget:
         return f"{total - situation.budget:,} tokens over the budget of {situation.budget:,}."
-    touched = decision.reason_of[decision.verdicts != Verdict.KEEP]
-    if not len(touched):
+    oldest = int((decision.verdicts != 0).argmax()) if len(decision.verdicts) else 0
+    if oldest >= len(decision.verdicts) or decision.verdicts[oldest] == Verdict.KEEP:
         return f"{policy.title} acted."
-    return f"{decision.reasons[int(np.bincount(touched).argmax())]}."
+    return f"{decision.reasons[decision.reason_of[oldest]]}."

@@ -59,10 +59,11 @@ class Begins:
     def ends(self, length: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The oldest and the newest member of the group of each of the first messages.
 
-        int32[length] each; a message that stands alone is both.
+        int32[length] each, not to be changed; a message that stands alone is both.
         """
-        oldest, newest = self._oldest[:length].copy(), self._newest[:length].copy()
+        oldest, newest = self._oldest[:length], self._newest[:length]
         if self.crossing[length]:
+            oldest, newest = oldest.copy(), newest.copy()
             for group in np.flatnonzero((self._first < length) & (self._last >= length)).tolist():
                 self._cut(group, length, oldest, newest)
         return oldest, newest

@@ -260,10 +260,16 @@ def by_cases(
     verdicts = np.zeros(situation.length, dtype=np.uint8)
     reason_of = situation.layout.held.copy()
     free = ~situation.layout.protected
-    for number, case in enumerate(cases, start=len(HELD_REASONS)):
+    for number, case in enumerate(cases):
         where = case.where & free
-        verdicts[where] = int(case.verdict)
-        reason_of[where] = number
+        reason = len(HELD_REASONS) + number
+        if number == 0:  # all zeros so far where it is free: adding is faster than a mask
+            flags = where.view(np.uint8)
+            verdicts += flags * np.uint8(case.verdict)
+            reason_of += flags * np.uint8(reason)
+        else:
+            verdicts[where] = int(case.verdict)
+            reason_of[where] = reason
     fired = bool(verdicts.any())
     reasons = (kept_because, *HELD_REASONS[1:], *(case.reason for case in cases))
     return Decision(verdicts, reason_of, reasons, inserted=inserted, notes=notes, fired=fired)

@@ -50,9 +50,8 @@ def newest_messages(situation: Situation, options: HeadTailSettings) -> Decision
     turn does, and stays even where it reaches beyond it.
     """
     layout = situation.layout
-    others = np.flatnonzero(~_head(situation))
     k = options.max_messages
-    start = int(others[-k]) if len(others) > k else 0
+    start = _start(situation, k)
     window = f"the newest {k:,} messages" if k > 1 else "the newest message"
     return by_cases(
         situation,
@@ -65,13 +64,28 @@ def newest_messages(situation: Situation, options: HeadTailSettings) -> Decision
     )
 
 
-def _head(situation: Situation) -> Mask:
-    """The protected system prompt and task."""
-    layout = situation.layout
-    head = np.zeros(len(layout.held), dtype=np.bool_)
-    for zone in (Zone.SYSTEM, Zone.ANCHOR):
-        if zone.word in layout.protect:
-            head |= layout.zones.members[zone]
+def _start(situation: Situation, k: int) -> int:
+    """The k-th newest message beside the head; 0 where there are no more than k."""
+    width = 2 * k + 64
+    while True:
+        # As a rule the head is at the other end, and need not be looked at.
+        begin = max(0, situation.length - width)
+        others = np.flatnonzero(~_head(situation, begin))
+        if len(others) > k:
+            return begin + int(others[-k])
+        if begin == 0:
+            return 0
+        width *= 8
+
+
+def _head(situation: Situation, begin: int) -> Mask:
+    """The protected system prompt and task among the messages from ``begin`` on."""
+    protect, zones = situation.layout.protect, situation.layout.zones
+    head = np.zeros(situation.length - begin, dtype=np.bool_)
+    if Zone.SYSTEM.word in protect:
+        head |= zones.system[begin:]
+    if Zone.ANCHOR.word in protect and zones.anchor is not None and zones.anchor >= begin:
+        head[zones.anchor - begin] = True
     return head
 
 
