@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Skipped
-from stm_inspector.formats import archive, database
+from stm_inspector.formats import archive, database, folders
 from stm_inspector.formats.values import OPENED, TOO_DEEP, Node, Unreadable, Walker, skip
 
 MAX_BYTES = 1 << 30
@@ -61,11 +61,14 @@ class Document:
 
 
 def read_document(path: str | os.PathLike[str]) -> Document:
-    """Read the file at ``path``.
+    """Read the file at ``path``, or the folder that is one recording.
 
     Raises:
         InputError: there is no such file, it may not be read, or it holds no JSON at all.
     """
+    if Path(path).is_dir():
+        inside = folders.recording_in(Path(path))
+        return read_document(inside) if isinstance(inside, Path) else parse(inside, os.fspath(path))
     data = _read_bytes(Path(path))
     if database.is_database(data):
         return parse(database.json_of(Path(path)), os.fspath(path))
@@ -75,8 +78,6 @@ def read_document(path: str | os.PathLike[str]) -> Document:
 def _read_bytes(path: Path) -> bytes:
     try:
         status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise InputError(f"{path} is a folder: open one of the files in it.")
         if not stat.S_ISREG(status.st_mode):
             raise InputError(f"{path} is not a regular file: save the conversation to a file.")
         if status.st_size > MAX_BYTES:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 from stm_inspector.conversation.edit import Edit
 from stm_inspector.conversation.model import Conversation, PartKind
-from stm_inspector.formats import write
+from stm_inspector.formats import open_file, write
 
 from .helpers import kinds, lines, loaded, opened, reread, texts
 
@@ -241,6 +242,22 @@ def test_openhands_1_joins_the_calls_of_one_response(tmp_path: Path) -> None:
     assert not again.structure.orphans
 
 
+def test_openhands_1_keeps_a_file_an_event(tmp_path: Path) -> None:
+    folder = tmp_path / "conversation"
+    (folder / "events").mkdir(parents=True)
+    (folder / "base_state.json").write_text("{}")
+    for number, one in reversed(list(enumerate(V1))):
+        path = folder / "events" / f"event-{number:05}-{one['id']}.json"
+        path.write_text(json.dumps(one, indent=2))
+    whole = loaded(V1, tmp_path)
+    for place in (folder, folder / "events"):
+        assert open_file(place).load().messages == whole.messages
+    path.write_text('{"id": ')
+    damaged = open_file(folder).load()
+    assert damaged.origin.skipped
+    assert damaged.messages[-1] == whole.messages[-1]
+
+
 CLINE = [
     {
         "role": "user",
@@ -314,6 +331,12 @@ def test_roo_marks_what_it_no_longer_sends(tmp_path: Path) -> None:
     assert "3 messages condensed or truncated by Roo" in notes(conversation)
     again = reread(write(conversation, Edit(range(6))), "anthropic-messages")
     assert [part.text for m in again.messages for part in m.parts] == sent
+
+
+def test_folder_of_a_task_is_its_conversation(tmp_path: Path) -> None:
+    (tmp_path / "api_conversation_history.json").write_text(json.dumps(CLINE))
+    (tmp_path / "ui_messages.json").write_text("[]")
+    assert open_file(tmp_path).load().format == "cline"
 
 
 def test_anthropic_messages_without_marks_stay_what_they_are(tmp_path: Path) -> None:
