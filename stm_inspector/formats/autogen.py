@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from stm_inspector.formats.transcript import (
     objects,
     result,
     sampled,
+    some_objects,
     text_parts,
     thinking,
     when,
@@ -72,7 +73,7 @@ class AutoGen(TranscriptFormat):
     not_here = ("System messages and tool definitions are not in what AutoGen saves.",)
 
     def detect(self, document: Document) -> str | None:
-        found = list(_logs(document))
+        found = list(_logs(document, some_objects(document)))
         if not found:
             return None
         contexts = sum(log.is_context for log in found)
@@ -81,7 +82,10 @@ class AutoGen(TranscriptFormat):
         return "messages of AutoGen's types with a source"
 
     def talks(self, document: Document) -> Sequence[Talk]:
-        found = sorted(_logs(document), key=lambda log: (not log.is_context, -len(log.messages)))
+        found = sorted(
+            _logs(document, objects(document)),
+            key=lambda log: (not log.is_context, -len(log.messages)),
+        )
         return [
             Talk(
                 partial(_of_context if log.is_context else _of_events, log.messages),
@@ -96,10 +100,10 @@ def _types(messages: Any) -> set[str]:
     return {str(raw.get("type")) for raw in sampled(list_of(messages)) if isinstance(raw, dict)}
 
 
-def _logs(document: Document) -> Iterator[_Log]:
+def _logs(document: Document, values: Iterable[dict[str, Any]]) -> Iterator[_Log]:
     for found in lists(document):
         yield from _log("", found)
-    for value in objects(document):
+    for value in values:
         yield from _states(value, "")
         for name, state in object_of(value.get("agent_states")).items():
             yield from _states(object_of(state), name)

@@ -18,6 +18,7 @@ from stm_inspector.formats.transcript import (
     list_of,
     object_of,
     objects,
+    some_objects,
     system_message,
     text_parts,
 )
@@ -40,7 +41,7 @@ class ChatbotUI(TranscriptFormat):
     def detect(self, document: Document) -> str | None:
         found = any(
             isinstance(value.get("history"), list) and "version" in value and "folders" in value
-            for value in objects(document)
+            for value in some_objects(document)
         )
         return "version, history and folders" if found else None
 

@@ -21,6 +21,7 @@ from stm_inspector.formats.transcript import (
     object_of,
     objects,
     result,
+    some_objects,
     text_parts,
     thinking,
     when,
@@ -55,8 +56,8 @@ class ChatGPT(TranscriptFormat):
     )
 
     def detect(self, document: Document) -> str | None:
-        found = sum(_is_conversation(value) for value in objects(document))
-        return f"{counted(found, 'object')} with a mapping of messages" if found else None
+        found = any(_is_conversation(value) for value in some_objects(document))
+        return "objects with a mapping of messages" if found else None
 
     def talks(self, document: Document) -> Sequence[Talk]:
         every = list(objects(document))

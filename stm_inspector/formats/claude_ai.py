@@ -16,6 +16,7 @@ from stm_inspector.formats.transcript import (
     TranscriptFormat,
     list_of,
     objects,
+    some_objects,
     text_parts,
     thinking,
     when,
@@ -47,8 +48,8 @@ class ClaudeAI(TranscriptFormat):
     not_here = ("Claude.ai's system prompt and its tool definitions are not in an export.",)
 
     def detect(self, document: Document) -> str | None:
-        found = sum(isinstance(value.get("chat_messages"), list) for value in objects(document))
-        return f"{counted(found, 'object')} with chat_messages" if found else None
+        found = any(isinstance(v.get("chat_messages"), list) for v in some_objects(document))
+        return "objects with chat_messages" if found else None
 
     def talks(self, document: Document) -> Sequence[Talk]:
         found = []

@@ -21,6 +21,7 @@ from stm_inspector.formats.transcript import (
     object_of,
     objects,
     result,
+    some_objects,
     system_message,
     text_parts,
     thinking,
@@ -50,7 +51,7 @@ class LibreChat(TranscriptFormat):
     not_here = ("Tool definitions and files are not in a LibreChat export.",)
 
     def detect(self, document: Document) -> str | None:
-        found = any(_is_conversation(value) for value in objects(document))
+        found = any(_is_conversation(value) for value in some_objects(document))
         return "conversationId, endpoint and messages" if found else None
 
     def talks(self, document: Document) -> Sequence[Talk]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from stm_inspector.formats.transcript import (
     objects,
     result,
     sampled,
+    some_objects,
     text_parts,
     thinking,
 )
@@ -46,7 +47,7 @@ class LlamaIndex(TranscriptFormat):
     not_here = ("Tool definitions and the model are not in what LlamaIndex stores.",)
 
     def detect(self, document: Document) -> str | None:
-        found = list(_conversations(document))
+        found = list(_conversations(document, some_objects(document)))
         if not found:
             return None
         stored = sum(1 for name, _, _ in found if name)
@@ -57,7 +58,7 @@ class LlamaIndex(TranscriptFormat):
     def talks(self, document: Document) -> Sequence[Talk]:
         return [
             Talk(partial(_read, messages, notes), name)
-            for name, messages, notes in _conversations(document)
+            for name, messages, notes in _conversations(document, objects(document))
         ]
 
 
@@ -71,12 +72,14 @@ def _is_message(value: Any) -> bool:
     )
 
 
-def _conversations(document: Document) -> Iterator[tuple[str, list[Any], list[str]]]:
+def _conversations(
+    document: Document, values: Iterable[dict[str, Any]]
+) -> Iterator[tuple[str, list[Any], list[str]]]:
     """Name, messages and notes of each conversation."""
     for found in lists(document):
         if any(_is_message(item) for item in sampled(found)):
             yield "", found, []
-    for value in objects(document):
+    for value in values:
         store = object_of(value.get("chat_store", value)).get("store")
         limit = number(value.get("token_limit"))
         notes = []

@@ -25,6 +25,7 @@ from stm_inspector.formats.transcript import (
     object_of,
     objects,
     result,
+    some_objects,
     system_message,
     text_parts,
     thinking,
@@ -61,8 +62,8 @@ class OpenWebUI(TranscriptFormat):
     )
 
     def detect(self, document: Document) -> str | None:
-        found = sum(_nodes(value) is not None for value in objects(document))
-        return f"{counted(found, 'object')} with chat.history.messages" if found else None
+        found = any(_nodes(value) is not None for value in some_objects(document))
+        return "objects with chat.history.messages" if found else None
 
     def talks(self, document: Document) -> Sequence[Talk]:
         return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -25,6 +25,7 @@ from stm_inspector.formats.transcript import (
     objects,
     result,
     sampled,
+    some_objects,
     system_message,
     text_parts,
     when,
@@ -50,7 +51,7 @@ class PydanticAI(TranscriptFormat):
     not_here = ("Tool definitions are not among pydantic-ai's messages.",)
 
     def detect(self, document: Document) -> str | None:
-        found = next(_histories(document), None) is not None
+        found = next(_histories(document, some_objects(document)), None) is not None
         return "messages of the kind request or response with a part_kind" if found else None
 
     def talks(self, document: Document) -> Sequence[Talk]:
@@ -62,7 +63,7 @@ class PydanticAI(TranscriptFormat):
                 None,
                 latest(raw.get("timestamp") for raw in messages if isinstance(raw, dict)),
             )
-            for messages in _histories(document)
+            for messages in _histories(document, objects(document))
         ]
 
 
@@ -74,12 +75,12 @@ def _is_message(value: Any) -> bool:
     )
 
 
-def _histories(document: Document) -> Iterator[list[Any]]:
+def _histories(document: Document, values: Iterable[dict[str, Any]]) -> Iterator[list[Any]]:
     for found in lists(document):
         if any(_is_message(item) for item in sampled(found)):
             yield found
             return
-    for value in objects(document):
+    for value in values:
         messages = [value] if _is_message(value) else list_of(value.get("messages"))
         if any(_is_message(item) for item in sampled(messages)):
             yield messages

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from stm_inspector.formats.transcript import (
     objects,
     result,
     sampled,
+    some_objects,
     system_message,
     text_parts,
     thinking,
@@ -42,13 +43,13 @@ class SemanticKernel(TranscriptFormat):
     not_here = ("Tool definitions are not in a chat history.",)
 
     def detect(self, document: Document) -> str | None:
-        found = next(_histories(document), None) is not None
+        found = next(_histories(document, some_objects(document)), None) is not None
         return "messages with items that have a content_type" if found else None
 
     def talks(self, document: Document) -> Sequence[Talk]:
         return [
             Talk(partial(_read, value, messages), "", _model(messages))
-            for value, messages in _histories(document)
+            for value, messages in _histories(document, objects(document))
         ]
 
 
@@ -60,12 +61,14 @@ def _is_message(value: Any) -> bool:
     )
 
 
-def _histories(document: Document) -> Iterator[tuple[dict[str, Any], list[Any]]]:
+def _histories(
+    document: Document, values: Iterable[dict[str, Any]]
+) -> Iterator[tuple[dict[str, Any], list[Any]]]:
     for found in lists(document):
         if any(_is_message(item) for item in sampled(found)):
             yield {}, found
             return
-    for value in objects(document):
+    for value in values:
         messages = list_of(value.get("messages"))
         if any(_is_message(item) for item in sampled(messages)):
             yield value, messages

@@ -19,6 +19,7 @@ from stm_inspector.formats.transcript import (
     objects,
     result,
     shortened,
+    some_objects,
     system_message,
     text_parts,
     thinking,
@@ -61,8 +62,8 @@ class ShareGPT(TranscriptFormat):
     )
 
     def detect(self, document: Document) -> str | None:
-        found = sum(_list_of_turns(value) is not None for value in objects(document))
-        return f"{counted(found, 'record')} of {{from, value}} or typed values" if found else None
+        found = any(_list_of_turns(value) is not None for value in some_objects(document))
+        return "records of {from, value} or of typed values" if found else None
 
     def talks(self, document: Document) -> Sequence[Talk]:
         every = list(objects(document))

@@ -122,6 +122,13 @@ def objects(document: Document) -> Iterator[dict[str, Any]]:
         yield from (value for value in values if isinstance(value, dict))
 
 
+def some_objects(document: Document) -> Iterator[dict[str, Any]]:
+    """Enough of the objects of a file to see what it is of."""
+    for record in sampled(document.records):
+        values = sampled(record.value) if isinstance(record.value, list) else [record.value]
+        yield from (value for value in values if isinstance(value, dict))
+
+
 def lists(document: Document) -> Iterator[list[Any]]:
     """The bare lists of a file; where it has an object a line, those as one list."""
     many = len(document.records) > 1

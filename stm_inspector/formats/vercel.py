@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from stm_inspector.formats.transcript import (
     objects,
     result,
     sampled,
+    some_objects,
     text_parts,
     thinking,
     when,
@@ -55,7 +56,7 @@ class Vercel(TranscriptFormat):
     not_here = ("Tool definitions, and a system prompt that the server adds, are not in the file.",)
 
     def detect(self, document: Document) -> str | None:
-        for _, messages in _chats(document):
+        for _, messages in _chats(document, some_objects(document)):
             if any(_is_model_message(raw) for raw in messages):
                 return "content parts of the type tool-call or tool-result"
             return "messages with a role and parts that have a type"
@@ -64,7 +65,7 @@ class Vercel(TranscriptFormat):
     def talks(self, document: Document) -> Sequence[Talk]:
         return [
             Talk(partial(_read, messages), string(chat.get("title")) or "")
-            for chat, messages in _chats(document)
+            for chat, messages in _chats(document, objects(document))
         ]
 
 
@@ -99,12 +100,14 @@ def _is_message(value: Any) -> bool:
     return _is_ui_message(value) or _is_model_message(value)
 
 
-def _chats(document: Document) -> Iterator[tuple[dict[str, Any], list[Any]]]:
+def _chats(
+    document: Document, values: Iterable[dict[str, Any]]
+) -> Iterator[tuple[dict[str, Any], list[Any]]]:
     for found in lists(document):
         if any(_is_message(item) for item in sampled(found)):
             yield {}, found
             return
-    for value in objects(document):
+    for value in values:
         messages = list_of(value.get("messages"))
         if any(_is_message(item) for item in sampled(messages)):
             yield value, messages
