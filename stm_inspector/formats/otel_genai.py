@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import Message, Part, PartKind, Role, Usage
@@ -78,9 +78,22 @@ class OTelGenAI(WindowsFormat):
         return [_talk(span) for span in calls or windows]
 
 
+class _Window(NamedTuple):
+    """What a span holds. Only ``before`` is read: the rest is, when somebody asks for it."""
+
+    before: list[Message]
+    said: list[Any]
+    answers: list[Any]
+    usage: Usage | None
+    notes: list[str]
+    api: str
+    model: str | None
+
+
 def _talk(span: Span) -> Talk:
-    read = _read(span)
-    return Talk(lambda: read, span.name, read.model, len(read.messages), span.start)
+    window = _window(span)
+    count = len(window.before) + len(window.said) + len(window.answers)
+    return Talk(partial(_read, window), span.name, window.model, count, span.start)
 
 
 def _holds_messages(span: Span) -> bool:
@@ -96,7 +109,7 @@ def _is_agent(span: Span) -> bool:
     return asked in ("invoke_agent", "invoke_workflow", "create_agent")
 
 
-def _read(span: Span) -> Reading:
+def _window(span: Span) -> _Window:
     told = dict(span.attributes)
     for _, event in span.events:
         if event.get(_INPUT):
@@ -117,14 +130,18 @@ def _read(span: Span) -> Reading:
     tools = tools_message(unpacked(told.get("gen_ai.tool.definitions")))
     if answers:
         notes.append("The last message is the recorded response; it was not part of the request.")
-    heard = [_message(raw) for raw in answers]
-    if heard:
-        heard[-1] = _message(answers[-1], model=model, usage=_usage(told))
-    messages = [*system, *tools, *(_message(raw) for raw in said), *heard]
     if not tools:
         notes.append("Tool definitions are not in this span.")
     api = api_of(told.get("gen_ai.provider.name"), told.get("gen_ai.system"), model)
-    return Reading(messages, notes, api=api, model=model)
+    return _Window([*system, *tools], said, answers, _usage(told), notes, api, model)
+
+
+def _read(window: _Window) -> Reading:
+    heard = [_message(raw) for raw in window.answers]
+    if heard:
+        heard[-1] = _message(window.answers[-1], model=window.model, usage=window.usage)
+    messages = [*window.before, *(_message(raw) for raw in window.said), *heard]
+    return Reading(messages, window.notes, api=window.api, model=window.model)
 
 
 def _list(value: Any, role: str, notes: list[str]) -> list[Any]:
