@@ -26,7 +26,7 @@ from stm_inspector.buffer.recorder import replay
 from stm_inspector.buffer.settings import SettingError, Settings
 from stm_inspector.buffer.survival import survival
 from stm_inspector.checkpoint import is_checkpoint, load_checkpoint
-from stm_inspector.conversation.errors import InputError
+from stm_inspector.conversation.errors import InputError, UnknownFormatError
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.conversation.visible import visible
 from stm_inspector.engine import check_pins, export, export_text
@@ -69,6 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except SettingError as error:
         return _say(WRONG_USAGE, f"{error}.")
+    except UnknownFormatError as error:
+        return _say(BAD_INPUT, f"{error} If you know what it is, --format says so.")
     except InputError as error:
         return _say(BAD_INPUT, str(error))
     except MemoryError:

