@@ -25,7 +25,7 @@ from stm_inspector.buffer.planner import Planner
 from stm_inspector.buffer.recorder import replay
 from stm_inspector.buffer.replay import Replay
 from stm_inspector.buffer.settings import SettingError, Settings
-from stm_inspector.checkpoint import Checkpoint, is_checkpoint
+from stm_inspector.checkpoint import is_checkpoint
 from stm_inspector.conversation.errors import InputError, UnknownFormatError
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.formats import Recording
@@ -155,21 +155,6 @@ class Session(Decisions):
             self.select(stored.selection)
         self._follow()
         self.count()
-
-    def checkpoint(self) -> Checkpoint | None:
-        """What is shown, as it can be saved; None where nothing is open."""
-        recording, conversation, choices = self.recording, self.conversation, self.choices
-        if recording is None or conversation is None:
-            return None
-        return Checkpoint(
-            recording.path,
-            recording.format,
-            conversation.origin.number,
-            choices.settings,
-            choices.counter,
-            choices.model,
-            self.selection,
-        )
 
     def count(self) -> None:
         """Count the open conversation with the chosen counter, off the GUI thread."""

@@ -6,12 +6,11 @@ Kept apart from the window itself, so that its first picture needs neither numpy
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QInputDialog, QVBoxLayout, QWidget
 
 from stm_inspector.app.choices import Choices, from_plain, to_plain
 from stm_inspector.app.exporting import Exporter
@@ -19,12 +18,11 @@ from stm_inspector.app.find import Filter
 from stm_inspector.app.header import Header
 from stm_inspector.app.policy_menu import PolicyMenu
 from stm_inspector.app.rendering import raw_json, stretches
+from stm_inspector.app.saving import CheckpointSaver
 from stm_inspector.app.session import Session
 from stm_inspector.app.status_bar import StatusBar
 from stm_inspector.app.widgets import rule
 from stm_inspector.app.work_area import WorkArea
-from stm_inspector.checkpoint import SUFFIX, Checkpoint, save_checkpoint
-from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.visible import visible
 
 if TYPE_CHECKING:
@@ -43,6 +41,7 @@ class Workbench(QObject):
         self._preferences = window.preferences
         self.session = Session(choices or from_plain(self._preferences.settings), self)
         self.exporter = Exporter(self.session, self._preferences, window)
+        self.saver = CheckpointSaver(self.session, self._preferences, window)
         self.menu = PolicyMenu(window.menus, self.session)
         self.header = Header(self.session, window.command_actions)
         self.status = StatusBar(self.session)
@@ -67,6 +66,8 @@ class Workbench(QObject):
         session.opening.busy_changed.connect(self._show_page)
         self.exporter.done.connect(self.say)
         self.exporter.failed.connect(lambda text: window.show_failure(text))
+        self.saver.done.connect(self.say)
+        self.saver.failed.connect(lambda text: window.show_failure(text))
         self.status.problems_wanted.connect(self._show_problems)
         window.loading.cancelled.connect(session.opening.cancel)
 
@@ -76,7 +77,7 @@ class Workbench(QObject):
             "reload": self._reload,
             "export": self.exporter.to_file,
             "export-as": self.exporter.to_other_api,
-            "checkpoint": self._save_checkpoint,
+            "checkpoint": self.saver.ask,
             "copy-export": self.exporter.to_clipboard,
             "copy": lambda: self._copy(as_json=False),
             "copy-json": lambda: self._copy(as_json=True),
@@ -163,29 +164,6 @@ class Workbench(QObject):
     def _reload(self) -> None:
         if self.session.recording is not None:
             self._window.open(self.session.recording.path)
-
-    def _save_checkpoint(self) -> None:
-        checkpoint = self.session.checkpoint()
-        if checkpoint is None:
-            return
-        name = f"{Path(checkpoint.file).stem}{SUFFIX}"
-        chosen, _kind = QFileDialog.getSaveFileName(
-            self._window,
-            "Save a checkpoint",
-            str(Path(self._preferences.folder) / name),
-            f"Checkpoints (*{SUFFIX});;All files (*)",
-        )
-        if chosen:
-            self.save_checkpoint(chosen, checkpoint)
-
-    def save_checkpoint(self, path: str, checkpoint: Checkpoint) -> None:
-        """Write ``checkpoint`` to ``path``, or say why that does not work."""
-        try:
-            save_checkpoint(path, checkpoint)
-        except InputError as error:
-            self._window.show_failure(str(error))
-        else:
-            self.say(f"Saved {Path(path).name}.")
 
     def _with_selection(self, act: Callable[[int], None]) -> None:
         if self.session.selection is None:

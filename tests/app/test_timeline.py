@@ -164,10 +164,8 @@ def test_a_checkpoint_opens_to_the_same_window(
     session.set_call(2)
     session.select(3)
     settle(opened, qtbot)
-    checkpoint = session.checkpoint()
-    assert checkpoint is not None
     path = tmp_path / "mine.stm.json"
-    opened.workbench.save_checkpoint(str(path), checkpoint)
+    opened.workbench.saver.save(str(path))
     other = make_window()
     other.open(str(path))
     settle(other, qtbot)
