@@ -218,8 +218,13 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="tokens that the input may cost, instead of window minus reserves",
     )
+    group.add_argument(
+        "--window",
+        type=_count,
+        metavar="N",
+        help=f"the context window, in tokens; default: {DEFAULT_WINDOW:,}",
+    )
     for name, tokens, about in (
-        ("window", DEFAULT_WINDOW, "the context window"),
         ("reply", DEFAULT_REPLY, "reserve for the reply"),
         ("safety", DEFAULT_SAFETY, "safety headroom"),
         ("tool-headroom", DEFAULT_TOOL_HEADROOM, "headroom for tool results to come"),
@@ -228,7 +233,7 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
             f"--{name}",
             type=_count,
             metavar="N",
-            help=f"{about}, in tokens; default: {tokens:,}",
+            help=f"{about}, in tokens; default: {tokens:,}, less in a small window",
         )
     group.add_argument(
         "--model", metavar="NAME", help="plan for this model: its window and its tokens"

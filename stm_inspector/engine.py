@@ -6,11 +6,12 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from stm_inspector.buffer import recorder
-from stm_inspector.buffer.budget import Budget
+from stm_inspector.buffer.budget import DEFAULT_WINDOW, Budget
 from stm_inspector.buffer.edits import edit_of
 from stm_inspector.buffer.plan import Plan
 from stm_inspector.buffer.planner import Planner
@@ -105,7 +106,9 @@ def make_settings(
     return Settings(
         policy=policy,
         options=dict(settings or {}),
-        budget=Budget(**given, fixed=budget),
+        budget=replace(
+            Budget.of_window(given.get("window", DEFAULT_WINDOW)), **given, fixed=budget
+        ),
         watermark=watermark,
         target=target,
         pins=frozenset(pins),

@@ -95,7 +95,7 @@ class Decisions(QObject):
 
     def set_window(self, tokens: int) -> None:
         """Set the context window; the budget is what the reserves leave of it."""
-        self._change("window", budget=replace(self.settings.budget, window=tokens, fixed=None))
+        self._change("window", budget=self.settings.budget.in_window(tokens))
 
     def set_reserve(self, name: str, tokens: int) -> None:
         """Set "reply", "safety" or "tool_headroom"; the budget follows."""
@@ -127,7 +127,7 @@ class Decisions(QObject):
         budget = self.settings.budget
         model = find_model(name) if name else None
         if model is not None and model.window:
-            budget = replace(budget, window=model.window, fixed=None)
+            budget = budget.in_window(model.window)
         settings = replace(self.settings, budget=budget)
         self._push("model", replace(self.choices, settings=settings, model=name))
 

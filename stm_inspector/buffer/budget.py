@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 DEFAULT_WINDOW = 200_000
 DEFAULT_REPLY = 4_096
@@ -25,6 +26,28 @@ class Budget:
     safety: int = DEFAULT_SAFETY
     tool_headroom: int = DEFAULT_TOOL_HEADROOM
     fixed: int | None = None
+
+    @classmethod
+    def of_window(cls, window: int) -> Self:
+        """The budget of a context window with the default reserves.
+
+        In a window below 32,768 tokens they are smaller than the defaults, so that something is
+        left: a quarter of it for the reply, a sixteenth for safety, a quarter for tool results.
+
+        >>> Budget.of_window(8_192)
+        Budget(window=8192, reply=2048, safety=512, tool_headroom=2048, fixed=None)
+        """
+        return cls(
+            window,
+            reply=min(DEFAULT_REPLY, window // 4),
+            safety=min(DEFAULT_SAFETY, window // 16),
+            tool_headroom=min(DEFAULT_TOOL_HEADROOM, window // 4),
+        )
+
+    def in_window(self, window: int) -> Self:
+        """The same reserves in another window; default ones become the defaults of that one."""
+        usual = replace(self, fixed=None) == type(self).of_window(self.window)
+        return type(self).of_window(window) if usual else replace(self, window=window, fixed=None)
 
     @property
     def reserved(self) -> int:

@@ -87,8 +87,11 @@ class Zoning:
     """Divides a conversation, and every beginning of it, into zones.
 
     ``retrieved`` is what the rules recognise, bool[n], ``marks`` what the user says of single
-    messages, and ``tail_turns`` how many turns before the current one count as the tail. Where
-    nobody opened a turn, the newest message beside the system prompt counts as the current one.
+    messages, and ``tail_turns`` how many turns before the current one count as the tail.
+
+    Where no person opened a turn (a session that goes on after a compaction), the current one
+    begins at the newest text in a user's place behind the task, such as a notification; without
+    that, the newest message beside the system prompt is the current turn.
     """
 
     def __init__(
@@ -115,18 +118,25 @@ class Zoning:
         self._others = np.flatnonzero(~self._system)
         self._starts = conversation.structure.turn_starts
         self._tail_turns = tail_turns
-        self._task, self._stand_in = _tasks(conversation, marks)
+        own = self._starts.tolist()
+        self._task = next((index for index in own if not marks.get(index, False)), None)
+        self._stand_ins = _stand_ins(conversation, marks)
 
     def at(self, length: int) -> Zones:
         """The zones of the first ``length`` messages."""
         starts = int(self._starts.searchsorted(length))
-        task = self._task if starts else self._stand_in
+        stand_ins = int(self._stand_ins.searchsorted(length))
         if starts:
+            task = self._task
             current = int(self._starts[starts - 1])
             tail = int(self._starts[max(0, starts - 1 - self._tail_turns)])
         else:
+            task = int(self._stand_ins[0]) if stand_ins else None
             others = int(self._others.searchsorted(length))
-            current = tail = int(self._others[others - 1]) if others else length
+            current = int(self._others[others - 1]) if others else length
+            if stand_ins > 1:
+                current = int(self._stand_ins[stand_ins - 1])
+            tail = current
         return Zones(
             self._system[:length],
             self._retrieved[:length],
@@ -136,14 +146,15 @@ class Zoning:
         )
 
 
-def _tasks(conversation: Conversation, marks: Mapping[int, bool]) -> tuple[int | None, int | None]:
-    """The task, and what is taken for it as long as nobody wrote anything."""
-    own = conversation.structure.turn_starts.tolist()
-    stand_ins = (
-        index
-        for index, message in enumerate(conversation.messages)
-        if message.role is Role.USER
-        and any(part.kind is not PartKind.TOOL_RESULT for part in message.parts)
+def _stand_ins(conversation: Conversation, marks: Mapping[int, bool]) -> NDArray[np.intp]:
+    """The texts in a user's place, ascending: what opens turns as long as no person wrote any."""
+    return np.array(
+        [
+            index
+            for index, message in enumerate(conversation.messages)
+            if message.role is Role.USER
+            and not marks.get(index, False)
+            and any(part.kind is not PartKind.TOOL_RESULT for part in message.parts)
+        ],
+        dtype=np.intp,
     )
-    task = next((index for index in own if not marks.get(index, False)), None)
-    return task, next((index for index in stand_ins if not marks.get(index, False)), None)

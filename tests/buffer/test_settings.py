@@ -76,3 +76,15 @@ def test_settings_describe_themselves() -> None:
     assert described["role"].choices == ("user", "assistant", "system")
     recent = described["keep_recent"]
     assert (recent.type, recent.default, recent.unit, recent.low) == ("int", 6, "messages", 0)
+
+
+class TestReserves:
+    def test_they_shrink_with_a_small_window(self) -> None:
+        assert Budget.of_window(200_000) == Budget()
+        assert Budget.of_window(32_768).reserved == Budget().reserved
+        assert Budget.of_window(8_192).input == 3_584
+
+    def test_a_new_window_keeps_what_the_user_set(self) -> None:
+        assert Budget().in_window(8_192) == Budget.of_window(8_192)
+        assert Budget(reply=1_000).in_window(8_192) == Budget(8_192, reply=1_000)
+        assert Budget.of_window(8_192).in_window(200_000) == Budget()

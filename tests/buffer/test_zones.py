@@ -69,6 +69,14 @@ def test_where_nobody_opened_a_turn_the_newest_message_is_current() -> None:
     assert shown(talk()) == ""
 
 
+def test_where_nobody_opened_a_turn_the_newest_notification_does() -> None:
+    injected = [structs.replace(user(words), injected=True) for words in ("summary", "news")]
+    conversation = talk(
+        injected[0], assistant("1"), assistant("2"), injected[1], assistant("3"), assistant("4")
+    )
+    assert shown(conversation) == "AMMCCC"
+
+
 def test_a_single_turn_is_task_and_current_in_one() -> None:
     conversation = talk(user("task"), assistant("a"), assistant("b"))
     assert shown(conversation) == "ACC"
