@@ -67,6 +67,9 @@ class OpenAIChat(WireFormat):
         content = raw.get("content")
         if raw.get("role") in ("tool", "function"):
             return [(("content",), openai_parts.result(raw, content))]
+        if len(raw) == 2 and content and isinstance(content, str):
+            # Nothing but a role and a text, as most messages are.
+            return [(("content",), Part(PartKind.TEXT, content, source_type="text", raw=content))]
         pieces: list[Piece] = []
         reasoning = openai_parts.reasoning(raw)
         if reasoning is not None:

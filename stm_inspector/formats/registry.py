@@ -17,6 +17,7 @@ from stm_inspector.conversation.model import Conversation
 from stm_inspector.formats.base import Entry, Format, Opened
 from stm_inspector.formats.document import Document, read_document
 from stm_inspector.formats.parts import counted
+from stm_inspector.formats.sampling import sample
 
 
 @cache
@@ -35,8 +36,8 @@ def all_formats() -> tuple[Format, ...]:
     from stm_inspector.formats.hermes import Hermes
     from stm_inspector.formats.inspect_ai import InspectAI
     from stm_inspector.formats.langchain import LangChain
-    from stm_inspector.formats.langgraph import LangGraph
     from stm_inspector.formats.langfuse import Langfuse
+    from stm_inspector.formats.langgraph import LangGraph
     from stm_inspector.formats.langsmith import LangSmith
     from stm_inspector.formats.librechat import LibreChat
     from stm_inspector.formats.llama_index import LlamaIndex
@@ -222,9 +223,16 @@ def _no_collection() -> Iterator[None]:
 
 
 def _detect(document: Document) -> tuple[Format, str]:
-    for known in all_formats():
-        if known.texts == bool(document.records):
-            continue
+    """The first format that knows ``document``; those that know nothing of a sample come last."""
+    few = sample(document)
+    fitting = [known for known in all_formats() if known.texts != bool(document.records)]
+    for known in fitting:
+        signature = known.detect(few)
+        if signature is not None and few is not document:
+            signature = known.detect(document)
+        if signature is not None:
+            return known, signature
+    for known in fitting if few is not document else ():
         signature = known.detect(document)
         if signature is not None:
             return known, signature

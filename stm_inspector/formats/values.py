@@ -26,6 +26,13 @@ TOO_DEEP = "nested too deeply to be read"
 _DEPTH = 4
 """How deep opened members may stand in one another."""
 
+_SHORT = 512
+"""Characters of an element up to which it is cheaper to decode a list twice, first as a whole and
+once more if anybody asks for the places of its elements, than element by element."""
+
+_LOOKED_AT = 16
+"""Elements of a list that are looked at to find out whether they are short."""
+
 _MAX_DIGITS = 4300
 """Python refuses to convert longer whole numbers (``sys.get_int_max_str_digits``)."""
 
@@ -75,7 +82,7 @@ def members(text: str, node: Node) -> list[tuple[str, int, Node]]:
 def elements(text: str, node: Node) -> list[Node]:
     """The elements of a list with their places; found on the first call."""
     if node.items is None:
-        node.items = Walker(text).walk(node.start, frozenset()).items or []
+        node.items = Walker(text).placed(node.start).items or []
     return node.items
 
 
@@ -179,8 +186,14 @@ class Walker:
             node.cut = True
             return node
 
-    def _walk_list(self, start: int) -> Node:
+    def placed(self, start: int) -> Node:
+        """The list at ``start`` with its elements placed."""
+        return self._walk_list(start, at_once=False)
+
+    def _walk_list(self, start: int, at_once: bool = True) -> Node:
+        """The list at ``start``. ``at_once``: short elements need not be placed."""
         text, separator = self.text, _NEXT_OR_END.match
+        before = self.constants, self.doubles
         values: list[Any] = []
         items: list[Node] = []
         node = Node(values, start, start, items=items)
@@ -193,6 +206,10 @@ class Walker:
                 value, _, end = self.value(pos)
                 values.append(value)
                 items.append(Node(value, pos, end))
+                if at_once and len(items) == _LOOKED_AT and end - start < _SHORT * _LOOKED_AT:
+                    whole = self._whole(start, before)
+                    if whole is not None:
+                        return whole
                 found = separator(text, end)
                 if found is None:
                     node.end = end
@@ -207,6 +224,19 @@ class Walker:
             node.end = max(node.end, items[-1].end if items else start)
             node.cut = True
             return node
+
+    def _whole(self, start: int, before: tuple[int, int]) -> Node | None:
+        """The list at ``start`` decoded by one call; None where it goes wrong somewhere.
+
+        ``before``: how much was odd before it.
+        """
+        odd = self.constants, self.doubles
+        self.constants, self.doubles = before
+        try:
+            return Node(*self.value(start))
+        except Unreadable:
+            self.constants, self.doubles = odd
+            return None
 
     def value(self, pos: int) -> tuple[Any, int, int]:
         """(value, start, end) of the value at ``pos``, decoded in C."""

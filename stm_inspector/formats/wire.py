@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from stm_inspector.conversation.edit import Edit
 from stm_inspector.conversation.errors import InputError
 from stm_inspector.conversation.model import (
+    NO_TAGS,
     Conversation,
     Message,
     Origin,
@@ -41,8 +42,13 @@ ROLES = {
 }
 """The files' words for who speaks, and ours."""
 
-_TAGS = frozenset(("metadata", "importance", "priority", "sticky", "pinned", "source", "tags"))
+_TAGS = frozenset(
+    ("metadata", "importance", "salience", "priority", "sticky", "pinned", "source", "tags")
+)
 """Members of a message that harnesses put marks in."""
+
+_BARE = 2
+"""Members of a message of which nothing but its role and its content is known."""
 
 _SYSTEM_FIELDS = frozenset(("system", "instructions", "systemInstruction", "system_instruction"))
 """Members of a body that are the system prompt; the other fields define tools."""
@@ -64,16 +70,19 @@ class Response:
     id: str | None = None
 
 
-class Spot(NamedTuple):
+class Spot(Struct, frozen=True, gc=False):
     """Where a message stands: in the member ``field`` of the body, or in the message list.
 
     ``place`` is its element of the list; None for a member of the body or an added message.
+    ``own`` is its node; None where only the place in the list is known so far.
     """
 
     text: str
-    node: Node
+    value: Any
+    own: Node | None = None
     field: str | None = None
     place: int | None = None
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +99,14 @@ class WireSource:
     lines: bool = False
     wrapped: bool = False
     list_key: str = "messages"
+
+    def node(self, spot: Spot) -> Node:
+        """The message of ``spot`` with its place."""
+        if spot.own is not None:
+            return spot.own
+        assert self.messages is not None
+        assert spot.place is not None
+        return elements(spot.text, self.messages)[spot.place]
 
 
 class WireFormat(Format):
@@ -191,7 +208,7 @@ class WireFormat(Format):
 
     def open(self, document: Document) -> Opened:
         every = self.calls(document)
-        known = [call for call in every if self.sign(call)]
+        known = [call for call in every if self.sign(call)] if len(every) > 1 else every
         calls = known or every
         if not calls:
             raise InputError(
@@ -218,8 +235,7 @@ class WireFormat(Format):
         spots: list[Spot] = []
         skipped: list[Skipped] = []
         for spot in source.spots:
-            value = spot.node.value
-            read = self._read_field(spot) if spot.field else self._read(value, spot.node.line)
+            read = self._read_field(spot) if spot.field else self._read(spot.value, spot.line)
             if isinstance(read, str):
                 skipped.append(Skipped(call.record.line or None, f"messages[{spot.place}] {read}"))
             elif read is not None:
@@ -258,7 +274,8 @@ class WireFormat(Format):
             answered = node_at(text, call.record, call.response)
             response = self.response(text, answered) if answered else None
             if response is not None:
-                own = [Spot(one, parse(one).records[0]) for one in response.messages]
+                nodes = [(one, parse(one).records[0]) for one in response.messages]
+                own = [Spot(one, node.value, node) for one, node in nodes]
             notes.append(_note_on_response(call, response))
         if body is not None and call.wrapped:
             # A log holds credentials beside the body: keep nothing of it but the body.
@@ -271,13 +288,16 @@ class WireFormat(Format):
             for name in self.fields:
                 node = member(text, body, name)
                 if node is not None and node.value:
-                    spots.append(Spot(text, node, name))
+                    spots.append(Spot(text, node.value, node, name))
         if call.lines:
-            spots += [Spot(text, node, place=n) for n, node in enumerate(call.lines)]
+            spots += [
+                Spot(text, node.value, node, None, n, node.line)
+                for n, node in enumerate(call.lines)
+            ]
         elif messages is not None and isinstance(messages.value, str):
-            spots.append(Spot(text, messages, place=0))
+            spots.append(Spot(text, messages.value, messages, None, 0))
         elif messages is not None:
-            spots += [Spot(text, n, place=i) for i, n in enumerate(elements(text, messages))]
+            spots += [Spot(text, one, None, None, n) for n, one in enumerate(messages.value)]
         spots += own
         source = WireSource(
             text, tuple(spots), body, messages, bool(call.lines), call.wrapped, call.list_key
@@ -289,30 +309,31 @@ class WireFormat(Format):
         if not isinstance(raw, dict):
             return "is no object"
         word = raw.get("role")
-        role = ROLES.get(word) if isinstance(word, str) else None
-        if role is None:
+        if not isinstance(word, str) or word not in ROLES:
             return f"has no role that is known: {str(word)[:40]!r}" if word else "has no role"
+        role = ROLES[word]
+        parts = tuple([part for _, part in self.pieces(raw)])
+        if len(raw) == _BARE and "content" in raw:
+            return Message(role, parts, word, line=line or None, raw=raw)
         name = raw.get("name")
         marks = () if _TAGS.isdisjoint(raw) else _TAGS.intersection(raw)
         return Message(
             role,
-            tuple([part for _, part in self.pieces(raw)]),
-            source_role=word or "",
+            parts,
+            source_role=word,
             name=name if isinstance(name, str) else None,
             line=line or None,
-            tags={mark: raw[mark] for mark in marks} if marks else {},
+            tags={mark: raw[mark] for mark in marks} if marks else NO_TAGS,
             raw=raw,
         )
 
     def _read_field(self, spot: Spot) -> Message | None:
         field = spot.field or ""
-        parts = tuple(part for _, part in self.field_pieces(field, spot.node.value))
+        parts = tuple(part for _, part in self.field_pieces(field, spot.value))
         if not parts:
             return None
         shown = "system" if field in _SYSTEM_FIELDS else "tools"
-        return Message(
-            Role.SYSTEM, parts, source_role=field, source_field=shown, raw=spot.node.value
-        )
+        return Message(Role.SYSTEM, parts, source_role=field, source_field=shown, raw=spot.value)
 
     def _title(self, call: Call) -> str:
         """The first words of the first user message."""
@@ -335,10 +356,11 @@ class WireFormat(Format):
                 pieces.append((None, self.inserted(insert.role, insert.text)))
                 continue
             spot = source.spots[index]
-            written = self._written(spot, edits.of(index))
+            node = source.node(spot)
+            written = self._written(spot, node, edits.of(index))
             if spot.field is None and written is not None:
                 pieces.append((spot.place, written))
-            elif spot.field is not None and written == verbatim(spot.text, spot.node):
+            elif spot.field is not None and written == verbatim(spot.text, node):
                 del changes[(spot.field,)]
             elif spot.field is not None:
                 changes[(spot.field,)] = written
@@ -369,17 +391,17 @@ class WireFormat(Format):
             more |= dict.fromkeys([("choices",), ("object",), ("usage",), ("id",), ("created",)])
         return more
 
-    def _written(self, spot: Spot, edit: MessageEdit) -> str | None:
+    def _written(self, spot: Spot, node: Node, edit: MessageEdit) -> str | None:
         """The JSON text of a message under ``edit``; None where nothing is left of it."""
-        raw = spot.node.value
+        raw = spot.value
         if edit.text is not None:
             if spot.field is not None:
                 return self.replaced_field(spot.field, edit.text)
             if isinstance(raw, str):
                 return dumps(edit.text)
-            return rewrite(spot.text, spot.node, self.replaced(raw, edit.text))
+            return rewrite(spot.text, node, self.replaced(raw, edit.text))
         if not edit.results and not edit.gone:
-            return rewrite(spot.text, spot.node, {})
+            return rewrite(spot.text, node, {})
         if isinstance(raw, str):
             return None
         pieces = self.field_pieces(spot.field, raw) if spot.field else self.pieces(raw)
@@ -393,7 +415,7 @@ class WireFormat(Format):
             changes |= {pieces[part][0]: None for part in edit.gone}
         else:
             changes |= self.dropped(raw, pieces, edit.gone)
-        return rewrite(spot.text, spot.node, changes)
+        return rewrite(spot.text, node, changes)
 
 
 def _holds(value: Any, path: Path) -> bool:

@@ -208,7 +208,8 @@ def test_kept_messages_are_written_exactly_as_read(format_id: str, data: st.Data
     at = 0
     for index in kept:
         spot = conversation.source.spots[index]
-        piece = text[spot.node.start : spot.node.end]
+        node = conversation.source.node(spot)
+        piece = text[node.start : node.end]
         if spot.field is None:
             at = written.index(piece, at) + len(piece)
         else:
