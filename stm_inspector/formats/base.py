@@ -51,6 +51,7 @@ class Format(ABC):
         section: where the docs describe it.
         help: what is read and what is written, one paragraph.
         texts: it reads text that is no JSON: documents without records.
+        told_early: ``detect`` hardly costs anything, however large the document.
     """
 
     id: ClassVar[str]
@@ -60,6 +61,7 @@ class Format(ABC):
     section: ClassVar[str]
     help: ClassVar[str]
     texts: ClassVar[bool] = False
+    told_early: ClassVar[bool] = False
 
     @abstractmethod
     def detect(self, document: Document) -> str | None:

@@ -67,6 +67,7 @@ class ClaudeCode(Format):
     )
     lacks = "The system prompt, the tool definitions and side calls are not in the file."
     section = "4"
+    told_early = True
     help = (
         "Rebuilds what the model sees: the chosen branch from its last message back to the root "
         "or the last compaction, the lines of one response merged, parallel results put back, "

@@ -224,9 +224,11 @@ def _no_collection() -> Iterator[None]:
 
 def _detect(document: Document) -> tuple[Format, str]:
     """The first format that knows ``document``; those that know nothing of a sample come last."""
-    few = sample(document)
     fitting = [known for known in all_formats() if known.texts != bool(document.records)]
+    few = document
     for known in fitting:
+        if few is document and not known.told_early:
+            few = sample(document)
         signature = known.detect(few)
         if signature is not None and few is not document:
             signature = known.detect(document)

@@ -24,7 +24,7 @@ _SMALL = 1 << 14
 _ENDS = 32
 """Elements that are kept at either end, whatever their shape."""
 
-_NEAR = 512
+_NEAR = 128
 """Elements at either end that are told apart by more than their outline."""
 
 _SHAPES = 256
