@@ -41,6 +41,7 @@ OWN: dict[str, st.SearchStrategy[Any]] = {
     "trigger_by": st.sampled_from(By),
     "trigger_count": SIZES,
     "keep_by": st.sampled_from(By),
+    "carried": st.booleans(),
     "merge": st.sampled_from(Merge),
     "place": st.sampled_from(Place),
     "every_turns": st.integers(1, 4),

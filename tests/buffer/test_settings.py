@@ -39,6 +39,7 @@ def test_settings_are_built_from_text_and_from_values_alike() -> None:
         "trigger_count": 20,
         "keep_recent": 4,
         "keep_by": "messages",
+        "carried": False,
         "merge": "rewrite",
         "max_summary_tokens": 1_000,
         "role": "user",

@@ -69,9 +69,15 @@ class SummarySettings(TriggerSettings):
         "Whether 'keep recent' counts messages, turns or tokens.",
         label="Keep recent by",
     )
+    carried: bool = setting(
+        False,
+        "On: a summary stays from call to call until the trigger is exceeded again, as in a "
+        "harness that changes its history. Off: it is made anew from the whole log.",
+        label="Carry the summary on",
+    )
     merge: Merge = setting(
         Merge.REWRITE,
-        "Rewrite: the next summary carries the one before on. Append: it stands beside it.",
+        "For summaries that are carried on. Rewrite: the next summary carries the one before on. Append: it stands beside it.",
         label="Earlier summaries",
     )
     max_summary_tokens: int = setting(
@@ -103,8 +109,8 @@ class SummaryAtWatermark:
     idea: str = "Summarise"
     help: str = (
         "Above the watermark, what stands between the task and the newest messages becomes one "
-        "summary, and when the buffer has grown to the watermark again, the next summary carries "
-        "that one on or stands beside it. With a target, only as much of the oldest goes as "
+        "summary. Carried on, it stays until the buffer has grown to the watermark again, and "
+        "the next summary continues it or stands beside it. With a target, only as much of the oldest goes as "
         "brings the buffer there. Right for long work in which the gist of earlier steps still "
         "matters. Wrong where exact details do (numbers, code, names): they are gone and cannot "
         "come back, a summary of summaries drifts, and a changed prefix makes the prompt cache "
@@ -118,14 +124,16 @@ class SummaryAtWatermark:
     uses_target: bool = True
 
     def decide(self, situation: Situation, options: SummarySettings) -> Decision:
-        """What all calls so far have left."""
-        return carry(self, situation, options)
+        """What is left of the whole log, or what all calls so far have left."""
+        if options.carried:
+            return carry(self, situation, options)
+        return self.decided(self.advance(None, situation, options), situation, options)
 
     def advance(
         self, state: Folded | None, situation: Situation, options: SummarySettings
     ) -> Folded:
         """Summarise the middle if the trigger is exceeded."""
-        state = grown(state, situation)
+        state = grown(state if options.carried else None, situation)
         if not _triggered(state, situation, options):
             return state
         middle = older_than(state, situation, _recent(situation, options))

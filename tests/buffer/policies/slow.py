@@ -190,9 +190,10 @@ def newest_from(log: Log, keep: int, by: str) -> int:
 
 
 def summary(logs: Sequence[Log], trigger: int, options: Any, target: int | None) -> Outcome:
-    """Whenever the trigger is exceeded, the middle goes into the summary."""
+    """Whenever the trigger is exceeded, the middle goes into the summary; at every call, or,
+    where summaries are not carried on, at the last one alone."""
     folds = Folds()
-    for log in logs:
+    for log in logs if options.carried else logs[-1:]:
         folds.grow(log)
         live = set(range(log.n)) - folds.gone
         size = {
