@@ -29,6 +29,12 @@ RESERVES = (
 FIELD_WIDTH = 106
 
 
+_ALWAYS = ("locks", "sticky")
+"""Settings that say what is always kept, beside the zones."""
+_LIMITS = ("max_tokens", "min_freed")
+"""Settings that many policies have and few people need: they stand last."""
+
+
 class SettingsPanel(QScrollArea):
     """Shows the choices of the session and hands edits back to it. Built from descriptions."""
 
@@ -126,7 +132,8 @@ class SettingsPanel(QScrollArea):
         self._column.removeItem(self._options)
         self._options = _grid()
         self._column.insertLayout(4, self._options)
-        self.fields = {entry.key: self._field(entry) for entry in describe(policy.settings)}
+        entries = sorted(describe(policy.settings), key=lambda entry: entry.key in _LIMITS)
+        self.fields = {entry.key: self._field(entry) for entry in entries}
         self._order()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -156,7 +163,7 @@ class SettingsPanel(QScrollArea):
         field = make_field(entry)
         field.edited.connect(lambda value: self._session.set_option(entry.key, value))
         row = self._options.rowCount()
-        if isinstance(field, ZonesField) or entry.key == "locks":
+        if isinstance(field, ZonesField) or entry.key in _ALWAYS:
             self._always.addWidget(field)
         elif entry.type == "bool":
             self._options.addWidget(field, row, 0, 1, 2)

@@ -54,7 +54,6 @@ class SummarySettings(TriggerSettings):
         20,
         "Where the trigger goes by messages or turns: it acts on more than that many.",
         label="Trigger above",
-        unit="messages or turns",
         low=0,
     )
     keep_recent: int = setting(
