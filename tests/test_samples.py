@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
+from msgspec.structs import replace
 
 from stm_inspector.buffer.plan import Verdict
 from stm_inspector.buffer.planner import Planner
@@ -117,14 +120,25 @@ def _expected(conversation: Conversation, plan) -> list[tuple]:
         if plan.decision.verdicts[index] in gone:
             continue
         short = plan.decision.truncated.get(index)
-        row = _content(message)
+        row = _content(
+            message,
+            {
+                number: made.text
+                for number in range(len(message.parts))
+                if (made := plan.decision.cleared.get((index, number))) is not None
+            },
+        )
         rows.append(row if short is None else (row[0], (("text", short.text),)))
     add_inserted(len(conversation.messages))
     return rows
 
 
-def _content(message: Message) -> tuple:
-    return message.role.value, tuple(map(_part, message.parts))
+def _content(message: Message, cleared: Mapping[int, str] = MappingProxyType({})) -> tuple:
+    parts = [
+        replace(part, text=cleared[number], parts=()) if number in cleared else part
+        for number, part in enumerate(message.parts)
+    ]
+    return message.role.value, tuple(map(_part, parts))
 
 
 def _part(part: Part) -> tuple:
