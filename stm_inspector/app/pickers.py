@@ -126,6 +126,7 @@ class ModelPicker(QComboBox):
                 with QSignalBlocker(self):
                     self.setCurrentIndex(self._place())
                     self.setEditText(text)
+                    line.setCursorPosition(0)  # a long name shows its beginning
 
     def _place(self) -> int:
         model = self._session.choices.model
