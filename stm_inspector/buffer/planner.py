@@ -91,6 +91,7 @@ class Planner:
         self._laid_out = _Cache(16)
         self._summaries = _Cache(1024)
         self._remembered = _Cache(1024)
+        self._decided = _Cache(16)
 
     def plan(self, settings: Settings) -> Plan:
         """Plan one call.
@@ -99,7 +100,7 @@ class Planner:
             SettingError: an unknown policy, setting or call, or a value that makes no sense.
         """
         policy, options, situation = self._prepare(settings)
-        decision = policy.decide(situation, options)
+        decision = self._decide(policy, options, situation, settings)
         layout = situation.layout
         after = tokens_after(situation.counts, decision)
         totals = totals_of(situation, decision, after)
@@ -187,6 +188,17 @@ class Planner:
         after = tokens_after(situation.counts, decision)
         inserted = sum(item.tokens for item in decision.inserted)
         return ~left_out(decision.verdicts), int(after.sum()) + situation.counts.overhead + inserted
+
+    def _decide(
+        self, policy: Policy, options: CommonSettings, situation: Situation, settings: Settings
+    ) -> Decision:
+        """The decision; that of a policy which goes through all earlier calls is remembered."""
+        if not isinstance(policy, Carried):
+            return policy.decide(situation, options)
+        looked_at = (situation.limit, situation.target) if policy.uses_budget else ()
+        scores = tuple(sorted(settings.scores.items()))
+        key = (policy.id, options, situation.layout, situation.watermark, looked_at, scores)
+        return self._decided.get(key, lambda: policy.decide(situation, options))
 
     def _prepare(self, settings: Settings) -> tuple[Policy, CommonSettings, Situation]:
         self._check(settings)
