@@ -31,6 +31,7 @@ from stm_inspector.conversation.model import Conversation
 from stm_inspector.conversation.visible import visible
 from stm_inspector.engine import check_pins, export, export_text
 from stm_inspector.formats import Recording, all_formats, open_file
+from stm_inspector.formats.parts import counted
 from stm_inspector.listing import Style, entry_lines, plan_lines, problem_lines, table
 from stm_inspector.replay_listing import replay_lines
 from stm_inspector.report import (
@@ -222,7 +223,7 @@ def _export_command(arguments: argparse.Namespace) -> int:
     if skipped:
         _say(
             DONE,
-            f"note: {skipped:,} {'piece' if skipped == 1 else 'pieces'} of {arguments.file} could "
+            f"note: {counted(skipped, 'piece')} of {arguments.file} could "
             "not be read and so cannot be exported; 'plan' lists them.",
         )
     if arguments.output == "-":
@@ -235,11 +236,12 @@ def _export_command(arguments: argparse.Namespace) -> int:
         _say(DONE, f"note: {loss}")
     if arguments.output == "-":
         return DONE
-    after = plan.totals.after
+    totals = plan.totals
     return _say(
         DONE,
-        f"{arguments.output}: {after.messages:,} of {plan.totals.before.messages:,} messages, "
-        f"{after.tokens:,} tokens ({plan.totals.exactness.word}).",
+        f"{arguments.output}: {totals.after.messages:,} of "
+        f"{counted(totals.before.messages, 'message')}, {totals.after.tokens:,} tokens "
+        f"({totals.exactness.word}).",
     )
 
 
@@ -256,14 +258,9 @@ def _causes(errors: Sequence[Problem]) -> str:
     """How many errors there are, and where they come from."""
     recorded = sum(problem.places for problem in errors if problem.recorded)
     caused = sum(problem.places for problem in errors) - recorded
-    counted = (
-        (caused, "caused by the trimming"),
-        (recorded, "in the recording already"),
-    )
+    origins = ((caused, "caused by the trimming"), (recorded, "in the recording already"))
     return " and ".join(
-        f"{number:,} {'error' if number == 1 else 'errors'} {origin}"
-        for number, origin in counted
-        if number
+        f"{counted(number, 'error')} {origin}" for number, origin in origins if number
     )
 
 

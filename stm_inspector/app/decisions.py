@@ -93,6 +93,11 @@ class Decisions(QObject):
         fixed = None if tokens == budget.window - budget.reserved else max(0, tokens)
         self._change("budget", budget=replace(budget, fixed=fixed))
 
+    def without_fixed_budget(self) -> Choices:
+        """The choices, with the budget that the window and its reserves leave."""
+        budget = replace(self.settings.budget, fixed=None)
+        return replace(self.choices, settings=replace(self.settings, budget=budget))
+
     def set_window(self, tokens: int) -> None:
         """Set the context window; the budget is what the reserves leave of it."""
         self._change("window", budget=self.settings.budget.in_window(tokens))

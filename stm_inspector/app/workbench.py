@@ -121,7 +121,8 @@ class Workbench(QObject):
             self._preferences.set_geometry("splitter", self.work.splitter.saveState())
             self._preferences.set_geometry("timeline", self.work.stack.saveState())
             self.work.detail.close_jobs()
-        self._preferences.settings = to_plain(self.session.choices)
+        # A budget set by hand is about the file that goes; window and reserves are about a model.
+        self._preferences.settings = to_plain(self.session.without_fixed_budget())
         self.exporter.runner.close()
         self.session.close()
 

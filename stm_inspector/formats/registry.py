@@ -15,6 +15,7 @@ from stm_inspector.conversation.edit import Edit
 from stm_inspector.conversation.errors import InputError, UnknownFormatError
 from stm_inspector.conversation.model import Conversation
 from stm_inspector.formats.base import Entry, Format, Opened
+from stm_inspector.formats.database import tables
 from stm_inspector.formats.document import Document, read_document
 from stm_inspector.formats.parts import counted
 from stm_inspector.formats.sampling import sample
@@ -240,6 +241,11 @@ def _detect(document: Document) -> tuple[Format, str]:
             return known, signature
     if document.records and _is_empty(document.records[0].value):
         raise InputError(f"{document.name} holds a conversation without messages.")
+    if document.records and (found := tables(document.records[0].value)):
+        raise UnknownFormatError(
+            f"{document.name} is an SQLite database, but none that is known here: its tables are "
+            f"{', '.join(sorted(found)[:8])}."
+        )
     raise UnknownFormatError(
         f"{document.name} is JSON, but no conversation that is known here: it holds "
         f"{_description(document)}."

@@ -76,7 +76,8 @@ class SummarySettings(TriggerSettings):
     )
     merge: Merge = setting(
         Merge.REWRITE,
-        "For summaries that are carried on. Rewrite: the next summary carries the one before on. Append: it stands beside it.",
+        "For summaries that are carried on. Rewrite: the next summary carries the one before on. "
+        "Append: it stands beside it.",
         label="Earlier summaries",
     )
     max_summary_tokens: int = setting(
@@ -109,9 +110,9 @@ class SummaryAtWatermark:
     help: str = (
         "Above the watermark, what stands between the task and the newest messages becomes one "
         "summary. Carried on, it stays until the buffer has grown to the watermark again, and "
-        "the next summary continues it or stands beside it. With a target, only as much of the oldest goes as "
-        "brings the buffer there. Right for long work in which the gist of earlier steps still "
-        "matters. Wrong where exact details do (numbers, code, names): they are gone and cannot "
+        "the next summary continues it or stands beside it. With a target, only as much of the "
+        "oldest goes as brings the buffer there. Right for long work in which the gist of earlier "
+        "steps still matters. Wrong where exact details do (numbers, code, names): they are gone and cannot "
         "come back, a summary of summaries drifts, and a changed prefix makes the prompt cache "
         "cold."
     )
