@@ -28,6 +28,7 @@ from stm_inspector.app.actions import COMMANDS, MENUS
 from stm_inspector.app.main_window import MainWindow
 from stm_inspector.app.preferences import Preferences
 from stm_inspector.app.work_area import WorkArea
+from stm_inspector.buffer.budget import Budget
 from stm_inspector.buffer.plan import Verdict
 
 
@@ -314,13 +315,14 @@ def test_settings_and_splitters_come_back(
 ) -> None:
     opened.session.set_policy("head-tail")
     opened.session.set_option("max_messages", 3)
+    opened.session.set_reserve("reply", 1_234)
     opened.session.set_budget(4_321)
     opened.session.toggle_pin(3)
     opened.close()
     again = make_window()
     assert again.session.settings.policy == "head-tail"
     assert again.session.options()["max_messages"] == 3
-    assert again.session.settings.budget.input == 4_321
+    assert again.session.settings.budget == Budget(reply=1_234)
     assert not again.session.settings.pins
 
 
