@@ -113,8 +113,8 @@ class SummaryAtWatermark:
         "the next summary continues it or stands beside it. With a target, only as much of the "
         "oldest goes as brings the buffer there. Right for long work in which the gist of earlier "
         "steps still matters. Wrong where exact details do (numbers, code, names): they are gone "
-        "and cannot come back, a summary of summaries drifts, and a changed prefix makes the prompt cache "
-        "cold."
+        "and cannot come back, a summary of summaries drifts, and a changed prefix makes the "
+        "prompt cache cold."
     )
     basis: Basis = Basis.OURS
     emulates: str | None = None
