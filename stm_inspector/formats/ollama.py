@@ -70,6 +70,9 @@ class Ollama(OpenAIChat):
         think = body.get("think")
         return None if think is None else bool(think)
 
+    def parts(self, raw: dict[str, Any]) -> tuple[Part, ...]:
+        return tuple([part for _, part in self.pieces(raw)])
+
     def pieces(self, raw: dict[str, Any]) -> list[Piece]:
         content = raw.get("content")
         if raw.get("role") == "tool":

@@ -12,9 +12,14 @@ from stm_inspector.formats.openai_parts import REASONING
 from stm_inspector.formats.parts import opaque, string
 from stm_inspector.formats.rewrite import Changes, Path, dumps, verbatim
 from stm_inspector.formats.values import Node, elements, member
-from stm_inspector.formats.wire import ROLES, Piece, Response, WireFormat
+from stm_inspector.formats.wire import ROLES, Piece, Response, WireFormat, is_bare
 
 _BESIDE_CONTENT = (*REASONING, "refusal", "audio", "tool_calls", "function_call")
+
+_TEXT = PartKind.TEXT
+
+_TOOLS = frozenset(("tool", "function"))
+"""Roles of the messages that are a tool's result."""
 
 _OTHERS_PARTS = frozenset(("tool-call", "tool-result", "input_text", "output_text", "input_image"))
 """Part types of the Vercel AI SDK and of OpenAI Responses."""
@@ -65,18 +70,15 @@ class OpenAIChat(WireFormat):
 
     def pieces(self, raw: dict[str, Any]) -> list[Piece]:
         content = raw.get("content")
-        if raw.get("role") in ("tool", "function"):
+        if raw.get("role") in _TOOLS:
             return [(("content",), openai_parts.result(raw, content))]
-        if len(raw) == 2 and content and isinstance(content, str):
-            # Nothing but a role and a text, as most messages are.
-            return [(("content",), Part(PartKind.TEXT, content, source_type="text", raw=content))]
         pieces: list[Piece] = []
         reasoning = openai_parts.reasoning(raw)
         if reasoning is not None:
             pieces.append((("reasoning",), reasoning))
         if isinstance(content, str):
             if content:
-                part = Part(PartKind.TEXT, content, source_type="text", raw=content)
+                part = Part(_TEXT, content, source_type="text", raw=content)
                 pieces.append((("content",), part))
         elif isinstance(content, list):
             pieces += [
@@ -88,6 +90,14 @@ class OpenAIChat(WireFormat):
         if not _BESIDE.isdisjoint(raw):
             pieces += openai_parts.calls_and_more(raw)
         return pieces
+
+    def parts(self, raw: dict[str, Any]) -> tuple[Part, ...]:
+        content = raw.get("content")
+        if raw["role"] in _TOOLS:
+            return (openai_parts.result(raw, content),)
+        if content and isinstance(content, str) and _MORE.isdisjoint(raw):
+            return (Part(_TEXT, content, source_type="text", raw=content),)
+        return super().parts(raw)
 
     def field_pieces(self, field: str, value: Any) -> list[Piece]:
         if not isinstance(value, list):
@@ -135,16 +145,22 @@ class OpenAIChat(WireFormat):
 
 
 _BESIDE = frozenset(("refusal", "audio", "tool_calls", "function_call"))
+_MORE = _BESIDE.union(REASONING)
+
+
+_TOOL_ROLE = "messages with the role tool"
 
 
 def _sign_of_message(message: Any) -> str | None:
     """What speaks for this API; "role" if no more than that, "" if it is another's, else None."""
     if not isinstance(message, dict) or str(message.get("role")) not in ROLES:
         return None
+    if isinstance(message.get("content"), str) and is_bare(message):
+        return _TOOL_ROLE if message["role"] in _TOOLS else "role"
     if message.get("tool_calls") or message.get("function_call"):
         return "tool calls beside the content"
-    if message["role"] in ("tool", "function"):
-        return "messages with the role tool"
+    if message["role"] in _TOOLS:
+        return _TOOL_ROLE
     content = message.get("content")
     if "parts" in message and content is None:
         return ""

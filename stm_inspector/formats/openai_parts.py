@@ -19,6 +19,11 @@ from stm_inspector.formats.rewrite import Path, dumps
 
 Piece = tuple[Path, Part]
 
+# Python 3.11 takes longer to look a member up than to make a part of it.
+_TEXT = PartKind.TEXT
+_TOOL_CALL = PartKind.TOOL_CALL
+_TOOL_RESULT = PartKind.TOOL_RESULT
+
 REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 """No standard: DeepSeek; OpenRouter, Groq, Cerebras; OpenRouter, Snowflake."""
 
@@ -41,19 +46,21 @@ def definition(tool: Any) -> Part:
 
 
 def result(raw: dict[str, Any], content: Any) -> Part:
-    text, inside = "", tuple[Part, ...]()
-    if isinstance(content, list):
+    marked, inside = "cache_control" in raw, tuple[Part, ...]()
+    if isinstance(content, str):
+        text = content
+    elif isinstance(content, list):
         text, inside = first_and_rest([content_part(item) for item in content])
-    elif content is not None:
-        text = as_text(content)
+        marked = marked or any(_is_marked(item) for item in content)
+    else:
+        text = "" if content is None else as_text(content)
     return Part(
-        PartKind.TOOL_RESULT,
+        _TOOL_RESULT,
         text,
-        name=string(raw.get("name")),
-        call_id=string(raw.get("tool_call_id")),
-        parts=inside,
-        cache_marker="cache_control" in raw
-        or (isinstance(content, list) and any(_is_marked(item) for item in content)),
+        string(raw.get("name")),
+        string(raw.get("tool_call_id")),
+        inside,
+        cache_marker=marked,
         source_type=raw["role"],
         raw=raw,
     )
@@ -92,7 +99,7 @@ def reasoning(raw: dict[str, Any]) -> Part | None:
 def calls_and_more(raw: dict[str, Any]) -> list[Piece]:
     pieces: list[Piece] = []
     if isinstance(raw.get("refusal"), str) and raw["refusal"]:
-        refusal = Part(PartKind.TEXT, raw["refusal"], source_type="refusal", raw=raw["refusal"])
+        refusal = Part(_TEXT, raw["refusal"], source_type="refusal", raw=raw["refusal"])
         pieces.append((("refusal",), refusal))
     if isinstance(raw.get("audio"), dict):
         pieces.append((("audio",), opaque(raw["audio"], hidden=AT_PROVIDER)))
@@ -104,7 +111,7 @@ def calls_and_more(raw: dict[str, Any]) -> list[Piece]:
     legacy = raw.get("function_call")
     if isinstance(legacy, dict):
         part = Part(
-            PartKind.TOOL_CALL,
+            _TOOL_CALL,
             as_text(legacy.get("arguments", "")),
             name=string(legacy.get("name")),
             source_type="function_call",
@@ -122,7 +129,7 @@ def _call(call: Any) -> Part:
     if not isinstance(inner, dict):
         return opaque(call)
     return Part(
-        PartKind.TOOL_CALL,
+        _TOOL_CALL,
         as_text(inner.get("arguments", inner.get("input", ""))),
         name=string(inner.get("name")),
         call_id=string(call.get("id")),
@@ -134,13 +141,13 @@ def _call(call: Any) -> Part:
 def content_part(item: Any) -> Part:
     """A part of a content list."""
     if isinstance(item, str):
-        return Part(PartKind.TEXT, item, source_type="text", raw=item)
+        return Part(_TEXT, item, source_type="text", raw=item)
     if not isinstance(item, dict):
         return opaque(item)
     kind = string(item.get("type")) or ""
     marked = "cache_control" in item
     if kind in ("text", "refusal") and isinstance(item.get(kind), str):
-        return Part(PartKind.TEXT, item[kind], cache_marker=marked, source_type=kind, raw=item)
+        return Part(_TEXT, item[kind], cache_marker=marked, source_type=kind, raw=item)
     if kind == "thinking":
         return _thinking(item)
     if kind == "image_url":

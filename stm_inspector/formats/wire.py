@@ -47,9 +47,6 @@ _TAGS = frozenset(
 )
 """Members of a message that harnesses put marks in."""
 
-_BARE = 2
-"""Members of a message of which nothing but its role and its content is known."""
-
 _SYSTEM_FIELDS = frozenset(("system", "instructions", "systemInstruction", "system_instruction"))
 """Members of a body that are the system prompt; the other fields define tools."""
 
@@ -128,6 +125,10 @@ class WireFormat(Format):
     @abstractmethod
     def pieces(self, raw: dict[str, Any]) -> list[Piece]:
         """The parts of a message and where in it they stand."""
+
+    def parts(self, raw: dict[str, Any]) -> tuple[Part, ...]:
+        """The parts of a message."""
+        return tuple([part for _, part in self.pieces(raw)])
 
     @abstractmethod
     def field_pieces(self, field: str, value: Any) -> list[Piece]:
@@ -231,16 +232,20 @@ class WireFormat(Format):
 
     def _load(self, document: Document, call: Call, notes: Sequence[str]) -> Conversation:
         source, response, more = self._source(document, call)
-        messages: list[Message] = []
-        spots: list[Spot] = []
-        skipped: list[Skipped] = []
-        for spot in source.spots:
-            read = self._read_field(spot) if spot.field else self._read(spot.value, spot.line)
-            if isinstance(read, str):
-                skipped.append(Skipped(call.record.line or None, f"messages[{spot.place}] {read}"))
-            elif read is not None:
-                messages.append(read)
-                spots.append(spot)
+        reads = [
+            self._read_field(spot) if spot.field else self._read(spot.value, spot.line)
+            for spot in source.spots
+        ]
+        messages = [read for read in reads if isinstance(read, Message)]
+        spots, skipped = source.spots, list[Skipped]()
+        if len(messages) < len(reads):
+            both = list(zip(spots, reads, strict=True))
+            spots = tuple(spot for spot, read in both if isinstance(read, Message))
+            skipped = [
+                Skipped(call.record.line or None, f"messages[{spot.place}] {read}")
+                for spot, read in both
+                if isinstance(read, str)
+            ]
         if response is not None and spots and spots[-1] is source.spots[-1]:
             last = messages[-1]
             id = last.id or response.id
@@ -256,7 +261,7 @@ class WireFormat(Format):
             model=self.model_of(call),
             thinking=self.thinking(body) if body else None,
             origin=Origin(skipped=tuple(skipped), notes=(*notes, *more, *self.notes(call))),
-            source=replace(source, spots=tuple(spots)),
+            source=replace(source, spots=spots),
         )
 
     def _source(
@@ -312,8 +317,8 @@ class WireFormat(Format):
         if not isinstance(word, str) or word not in ROLES:
             return f"has no role that is known: {str(word)[:40]!r}" if word else "has no role"
         role = ROLES[word]
-        parts = tuple([part for _, part in self.pieces(raw)])
-        if len(raw) == _BARE and "content" in raw:
+        parts = self.parts(raw)
+        if is_bare(raw):
             return Message(role, parts, word, line=line or None, raw=raw)
         name = raw.get("name")
         marks = () if _TAGS.isdisjoint(raw) else _TAGS.intersection(raw)
@@ -416,6 +421,11 @@ class WireFormat(Format):
         else:
             changes |= self.dropped(raw, pieces, edit.gone)
         return rewrite(spot.text, node, changes)
+
+
+def is_bare(message: dict[str, Any]) -> bool:
+    """It has a role and a content and nothing else, as most messages have."""
+    return len(message) == 2 and "content" in message and "role" in message
 
 
 def _holds(value: Any, path: Path) -> bool:
