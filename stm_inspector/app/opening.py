@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -87,7 +88,11 @@ def prepare(
         InputError: there is no such conversation.
         SettingError: ``settings`` make no sense for it.
     """
+    gc.unfreeze()
     conversation = recording.load(number)
+    # Nothing of it is garbage: to find that out, the collector would stop the window for many
+    # frames. The next file that is opened gives back what has become garbage until then.
+    gc.freeze()
     check()
     index = build_index(conversation)
     check()

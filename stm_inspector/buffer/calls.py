@@ -18,11 +18,12 @@ def calls_of(conversation: Conversation) -> NDArray[np.int64]:
     """
     lengths = []
     messages = conversation.messages
+    assistant = Role.ASSISTANT
     for index, message in enumerate(messages):
-        if message.role is not Role.ASSISTANT or message.injected or index == 0:
+        if message.role is not assistant or message.injected or index == 0:
             continue
         before = messages[index - 1]
-        continues = before.role is Role.ASSISTANT and (
+        continues = before.role is assistant and (
             (message.id is not None and message.id == before.id)
             or (message.lock != "" and message.lock == before.lock)
         )

@@ -88,29 +88,36 @@ def is_retrieval_tool(name: str | None) -> bool:
     return not WORKSPACE_WORDS & set(words) and any(map(TOOL_WORDS.fullmatch, words))
 
 
+# Python 3.11 takes longer to look a member up than to look at a part.
+_ASSISTANT = Role.ASSISTANT
+_TEXT = PartKind.TEXT
+_RESULT = PartKind.TOOL_RESULT
+_DOCUMENT = PartKind.DOCUMENT
+
+
 def _is_block(part: Part) -> bool:
-    if part.kind is PartKind.DOCUMENT or part.source_type in BLOCKS:
+    if part.kind is _DOCUMENT or part.source_type in BLOCKS:
         return True
     return bool(part.parts) and any(map(_is_block, part.parts))
 
 
 def _has_block(message: Message) -> bool:
     for part in message.parts:
-        if part.kind is PartKind.DOCUMENT or part.source_type in BLOCKS or part.parts:
+        if part.kind is _DOCUMENT or part.source_type in BLOCKS or part.parts:
             return any(map(_is_block, message.parts))
     return False
 
 
 def _begins_with_tag(message: Message) -> bool:
-    if message.role is Role.ASSISTANT or not message.parts:
+    if message.role is _ASSISTANT or not message.parts:
         return False
     first = message.parts[0]
-    return first.kind is PartKind.TEXT and bool(_TAG_AT_START.match(first.text))
+    return first.kind is _TEXT and bool(_TAG_AT_START.match(first.text))
 
 
 def _is_result_of_retrieval(message: Message) -> bool:
     for part in message.parts:
-        if part.kind is PartKind.TOOL_RESULT and part.name and is_retrieval_tool(part.name):
+        if part.kind is _RESULT and part.name and is_retrieval_tool(part.name):
             return True
     return False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stm_inspector.buffer.plan import Zone
-from stm_inspector.conversation.model import Conversation, PartKind, Role
+from stm_inspector.conversation.model import Conversation, Message, PartKind, Role
 
 Mask = NDArray[np.bool_]
 
@@ -83,6 +83,9 @@ class Zones:
         return shown
 
 
+_SYSTEM = (Role.SYSTEM, Role.DEVELOPER)
+
+
 class Zoning:
     """Divides a conversation, and every beginning of it, into zones.
 
@@ -104,7 +107,7 @@ class Zoning:
         n = len(conversation.messages)
         self._system = np.fromiter(
             (
-                message.role in (Role.SYSTEM, Role.DEVELOPER) or message.source_field is not None
+                message.role in _SYSTEM or message.source_field is not None
                 for message in conversation.messages
             ),
             dtype=np.bool_,
@@ -120,7 +123,8 @@ class Zoning:
         self._tail_turns = tail_turns
         own = self._starts.tolist()
         self._task = next((index for index in own if not marks.get(index, False)), None)
-        self._stand_ins = _stand_ins(conversation, marks)
+        before = own[0] if own else n
+        self._stand_ins = _stand_ins(conversation.messages[:before], marks)
 
     def at(self, length: int) -> Zones:
         """The zones of the first ``length`` messages."""
@@ -146,12 +150,12 @@ class Zoning:
         )
 
 
-def _stand_ins(conversation: Conversation, marks: Mapping[int, bool]) -> NDArray[np.intp]:
+def _stand_ins(messages: Sequence[Message], marks: Mapping[int, bool]) -> NDArray[np.intp]:
     """The texts in a user's place, ascending: what opens turns as long as no person wrote any."""
     return np.array(
         [
             index
-            for index, message in enumerate(conversation.messages)
+            for index, message in enumerate(messages)
             if message.role is Role.USER
             and not marks.get(index, False)
             and any(part.kind is not PartKind.TOOL_RESULT for part in message.parts)

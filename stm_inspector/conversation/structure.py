@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from stm_inspector.conversation.model import Message
+from stm_inspector.conversation.model import Message, Role
 from stm_inspector.conversation.pairing import Link, Place, pair
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ class Structure:
 def derive(messages: Sequence[Message]) -> Structure:
     """Derive the structure of ``messages``. Linear in their number."""
     n = len(messages)
-    starts = [index for index, message in enumerate(messages) if message.by_person]
+    user = Role.USER
+    starts = [i for i, message in enumerate(messages) if message.role is user and message.by_person]
     opens = np.zeros(n, dtype=np.int32)
     opens[starts] = 1
     pairs = pair(messages, starts)

@@ -27,6 +27,9 @@ _ENDS = 32
 _NEAR = 128
 """Elements at either end that are told apart by more than their outline."""
 
+_PIECE = 4096
+"""Elements whose outlines are taken in one go."""
+
 _SHAPES = 256
 """Shapes of which an element is kept; where every element has its own, the first ones do."""
 
@@ -108,15 +111,18 @@ def _chosen(values: Sequence[_T], plain: Callable[[_T], Any]) -> Sequence[_T]:
 def _outlines(values: list[Any]) -> list[int]:
     """The first element of each outline: its keys and the type of its content.
 
-    In one go in C, because there may be a hundred thousand.
+    A piece at a time in C: there may be a hundred thousand, and the window wants its turn.
     """
-    if set(map(type, values)) != {dict}:
-        return []
-    contents = map(type, map(dict.get, reversed(values), repeat("content")))
-    outlines = zip(map(tuple, reversed(values)), contents, strict=True)
-    return sorted(dict(zip(outlines, range(len(values) - 1, -1, -1), strict=True)).values())[
-        :_SHAPES
-    ]
+    firsts: dict[object, int] = {}
+    for begin in range(0, len(values), _PIECE):
+        piece = values[begin : begin + _PIECE]
+        if set(map(type, piece)) == {dict}:
+            piece.reverse()  # so that of each outline the first element remains
+            contents = map(type, map(dict.get, piece, repeat("content")))
+            places = range(begin + len(piece) - 1, begin - 1, -1)
+            outlines = zip(map(tuple, piece), contents, strict=True)
+            firsts = dict(zip(outlines, places, strict=True)) | firsts
+    return sorted(firsts.values())[:_SHAPES]
 
 
 def _value_of(node: Node) -> Any:

@@ -78,6 +78,14 @@ class Facts:
         return self.conversation.messages[place[0]].parts[place[1]]
 
 
+# Python 3.11 takes longer to look a member up than to look at a part.
+_USER = Role.USER
+_TEXT = PartKind.TEXT
+_RESULT = PartKind.TOOL_RESULT
+_THINKING = PartKind.THINKING
+_COMPACTION = PartKind.COMPACTION
+
+
 class _Walk:
     """What one walk over all messages collects, a list per array of ``Facts``."""
 
@@ -100,28 +108,28 @@ class _Walk:
         if not parts:
             self.empty.append(index)
             return
-        if parts[0].kind is PartKind.THINKING:
+        if parts[0].kind is _THINKING:
             self.opens_with_thinking.append(index)
         results = 0
         for number, part in enumerate(parts):
             kind = part.kind
-            if kind is PartKind.TEXT:
+            if kind is _TEXT:
                 if not part.text and part.hidden is None:
                     self._empty_text((index, number), part, alone=len(parts) == 1)
-            elif kind is PartKind.TOOL_RESULT:
+            elif kind is _RESULT:
                 results += 1
                 self._result((index, number), part, late=results <= number)
-            elif kind is PartKind.THINKING:
+            elif kind is _THINKING:
                 self.thinks.append(index)
                 if part.signed:
                     self.signed.append(index)
-            elif kind is PartKind.COMPACTION:
+            elif kind is _COMPACTION:
                 self.compacts.append(index)
                 if not part.text and part.hidden is None:
                     self.empty_compactions.append((index, number))
             if part.cache_marker:
                 self.markers.append(index)
-        if message.role is Role.USER and results < len(parts):
+        if message.role is _USER and results < len(parts):
             self.speaks.append(index)
 
     def _empty_text(self, place: Place, part: Part, *, alone: bool) -> None:
@@ -132,12 +140,13 @@ class _Walk:
             (self.marked_empty_texts if part.cache_marker else self.empty_texts).append(place)
 
     def _result(self, place: Place, part: Part, *, late: bool) -> None:
-        self.markers += [place[0]] * sum(inner.cache_marker for inner in part.parts)
-        if any(
-            inner.kind is PartKind.TEXT and not inner.text and inner.hidden is None
-            for inner in part.parts
-        ):
-            self.empty_texts.append(place)
+        if part.parts:
+            self.markers += [place[0]] * sum(inner.cache_marker for inner in part.parts)
+            if any(
+                inner.kind is _TEXT and not inner.text and inner.hidden is None
+                for inner in part.parts
+            ):
+                self.empty_texts.append(place)
         if not part.server:
             self.answers.append(place[0])
             if late:
