@@ -17,7 +17,7 @@ from stm_inspector.app.settings_panel import SettingsPanel
 from stm_inspector.app.timeline import Timeline
 from stm_inspector.app.widgets import rule
 
-WIDTHS = (256, 724, 430)
+WIDTHS = (256, 774, 380)
 HEIGHTS = (560, 138)
 """Of the panes and the timeline, in pixels, until the user chooses others."""
 
@@ -40,7 +40,7 @@ class WorkArea(QWidget):
         self.splitter.setHandleWidth(1)
         for pane in (self.settings, self._centre(), self.detail):
             self.splitter.addWidget(pane)
-        self.splitter.setStretchFactor(1, 3)
+        self.splitter.setStretchFactor(1, 5)
         self.splitter.setStretchFactor(2, 2)
         self.splitter.setSizes(WIDTHS)
         self.timeline = Timeline(session, actions)

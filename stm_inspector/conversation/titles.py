@@ -28,7 +28,7 @@ _HINT_KEYS = (
     "name",
 )
 _PATH_KEYS = frozenset({"file_path", "path", "filename", "notebook_path"})
-_PATH_END = 3
+_PATH_END = 2
 """Components of a path that a title shows: blocks under one another share the rest."""
 _SPACE = re.compile(r"\s+")
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>")

@@ -40,8 +40,8 @@ class TestTitles:
     @pytest.mark.parametrize(
         ("path", "shown"),
         [
-            ("/home/ada/code/shop/lib/cart/total.py", "…/lib/cart/total.py"),
-            ("C:\\\\code\\\\shop\\\\lib\\\\cart\\\\total.py", "…\\lib\\cart\\total.py"),
+            ("/home/ada/code/shop/lib/cart/total.py", "…/cart/total.py"),
+            ("C:\\\\code\\\\shop\\\\lib\\\\cart\\\\total.py", "…\\cart\\total.py"),
             ("lib/cart/total.py", "lib/cart/total.py"),
         ],
     )

@@ -163,7 +163,7 @@ def test_search_indexes_and_views_are_not_read(tmp_path: Path) -> None:
 
 def test_database_of_something_else_is_refused(tmp_path: Path) -> None:
     path = made(tmp_path / "x.db", {"things": ("a", [(1,)])})
-    with pytest.raises(InputError, match="no conversation that is known here"):
+    with pytest.raises(InputError, match="none that is known here"):
         open_file(path)
 
 
