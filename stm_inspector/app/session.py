@@ -35,6 +35,8 @@ FRAME = 16
 """Milliseconds between two plans while a handle moves."""
 SEARCH_DELAY = 150
 """Milliseconds of quiet before a search starts."""
+LARGEST_REPLAY = 60_000_000
+"""Messages times calls that are replayed beside a drag without holding it up."""
 
 Indices = NDArray[np.intp]
 _NONE_FOUND: Indices = np.empty(0, np.intp)
@@ -215,9 +217,17 @@ class Session(Decisions):
         self.planned.emit()
         self._follow()
 
+    @property
+    def has_timeline(self) -> bool:
+        """There is more than one call, and few enough to replay them all at every change."""
+        plan, conversation = self.plan, self.conversation
+        if plan is None or conversation is None or plan.calls < 2:
+            return False
+        return plan.calls * len(conversation.messages) <= LARGEST_REPLAY
+
     def _follow(self) -> None:
         """Replay what is planned, unless that has been done; an older replay is given up."""
-        if self.planner is None:
+        if self.planner is None or not self.has_timeline:
             return
         planner, settings = self.planner, replace(self.settings, call=None)
         if self._replayed is None or (planner, settings) != self._replayed:

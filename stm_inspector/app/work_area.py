@@ -120,7 +120,7 @@ class WorkArea(QWidget):
     def _show_plan(self) -> None:
         plan, counts = self._session.plan, self._session.counts
         if plan is not None and counts is not None:
-            self.timeline.setVisible(plan.calls > 1)
+            self.timeline.setVisible(self._session.has_timeline)
             self.buffer.set_plan(plan, counts)
             self.buffer.set_visible(self._session.visible)
             self.minimap.set_plan(plan, counts)

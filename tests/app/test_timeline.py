@@ -205,3 +205,16 @@ def test_the_detail_pane_says_when_a_message_first_left(opened: MainWindow, qtbo
     opened.session.set_budget(5_000)
     settle(opened, qtbot)
     assert not detail.reason.history.isVisible()
+
+
+def test_a_log_too_long_to_replay_has_no_timeline(
+    window: MainWindow, qtbot: QtBot, chat: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stm_inspector.app.session.LARGEST_REPLAY", 5)
+    window.open(chat)
+    settle(window, qtbot)
+    assert timeline(window).isHidden()
+    assert window.session.replay is None
+    window.command_actions["previous-call"].trigger()
+    settle(window, qtbot)
+    assert window.session.plan.call == window.session.plan.calls - 2
