@@ -57,6 +57,10 @@ class Job(NamedTuple):
     chars: int
 
 
+_Done = tuple[list[int], list[int], list[bool]]
+"""Of each piece of a job: the place of its text, its tokens, and whether they are exact."""
+
+
 class _Run(NamedTuple):
     start: int
     end: int
@@ -154,7 +158,7 @@ def _encode(
     done = 0
     workers = os.cpu_count() or 1
     jobs = _jobs(texts, places)
-    waiting: dict[Future[list[tuple[int, int, bool]]], int] = {}
+    waiting: dict[Future[_Done], int] = {}
     pool = ThreadPoolExecutor(workers, thread_name_prefix="tokens")
     try:
         while True:
@@ -167,9 +171,9 @@ def _encode(
             finished, _ = wait(waiting, _PATIENCE, FIRST_COMPLETED)
             for future in finished:
                 done += waiting.pop(future)
-                for place, tokens, is_exact in future.result():
-                    sums[place] += tokens
-                    exact[place] &= is_exact
+                finished_places, tokens, are_exact = future.result()
+                np.add.at(sums, finished_places, tokens)
+                np.logical_and.at(exact, finished_places, are_exact)
             if progress is not None and finished:
                 progress(done / total)
     finally:
@@ -180,23 +184,27 @@ def _encode(
 
 def _jobs(texts: Sequence[str], places: Sequence[int]) -> Iterator[Job]:
     """Join short texts and cut long ones into jobs of about ``_BATCH_CHARS`` characters."""
-    job = Job([], [], 0)
+    owners: list[int] = []
+    pieces: list[Piece] = []
+    chars = 0
     for place in places:
         for piece in pieces_of(texts[place]):
-            job.places.append(place)
-            job.pieces.append(piece)
-            job = job._replace(chars=job.chars + (piece.stands_for or len(piece.text)))
-            if job.chars >= _BATCH_CHARS or len(job.pieces) >= _BATCH_TEXTS:
-                yield job
-                job = Job([], [], 0)
-    if job.pieces:
-        yield job
+            owners.append(place)
+            pieces.append(piece)
+            chars += piece.stands_for or len(piece.text)
+            if chars >= _BATCH_CHARS or len(pieces) >= _BATCH_TEXTS:
+                yield Job(owners, pieces, chars)
+                owners, pieces, chars = [], [], 0
+    if pieces:
+        yield Job(owners, pieces, chars)
 
 
-def _do(name: str, job: Job) -> list[tuple[int, int, bool]]:
+def _do(name: str, job: Job) -> _Done:
     encode = encoding(name)
-    result = []
-    for place, piece in zip(job.places, job.pieces, strict=True):
-        tokens, exact = measure_piece(encode, piece.text)
-        result.append((place, piece.tokens(tokens), piece.exact and exact))
-    return result
+    tokens: list[int] = []
+    exact: list[bool] = []
+    for piece in job.pieces:
+        number, is_exact = measure_piece(encode, piece.text)
+        tokens.append(piece.tokens(number))
+        exact.append(piece.exact and is_exact)
+    return job.places, tokens, exact
