@@ -143,6 +143,10 @@ def _replacements(count: int) -> tuple[str, ...]:
     return (f"The file is not valid UTF-8: {count:,} places became \ufffd.",) if count else ()
 
 
+_LOOKED_AT = 200
+"""Records of a log that are searched for keys that are named twice; one program wrote them all."""
+
+
 class _Reader(Walker):
     """One pass over a text, record by record."""
 
@@ -174,6 +178,8 @@ class _Reader(Walker):
     def _record(self, pos: int) -> Node | None:
         """The value at ``pos``. Only the first is walked: the rest may never be looked at."""
         if self.records:
+            if len(self.records) == _LOOKED_AT:
+                self.trust()
             try:
                 return Node(*self.value(pos))
             except Unreadable as bad:

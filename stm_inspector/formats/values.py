@@ -127,9 +127,15 @@ class Walker:
         self.doubles = 0
         self._decode = self._decoder(None)
 
-    def _decoder(self, parse_int: Callable[[str], int | str] | None) -> _Decode:
+    def trust(self) -> None:
+        """Look for keys that are named twice no longer: it takes as long as the decoding."""
+        self._decode = self._decoder(None, looks=False)
+
+    def _decoder(
+        self, parse_int: Callable[[str], int | str] | None, *, looks: bool = True
+    ) -> _Decode:
         return json.JSONDecoder(
-            object_pairs_hook=self._object,
+            object_pairs_hook=self._object if looks else None,
             parse_constant=self._constant,
             parse_int=parse_int,
         ).raw_decode

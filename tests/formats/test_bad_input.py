@@ -230,3 +230,13 @@ def test_message_a_line(tmp_path: Path) -> None:
     assert [message.line for message in conversation.messages] == [1, 2]
     assert not conversation.origin.notes
     assert write(conversation, Edit(kept=[1])) == text.splitlines(keepends=True)[1]
+
+
+def test_keys_named_twice_are_looked_for_in_the_first_records_of_a_log(tmp_path: Path) -> None:
+    good = b'{"role": "user", "content": "a"}\n'
+    twice = b'{"role": "user", "content": "a", "content": "b"}\n'
+    early = opened(good + twice + good * 300, tmp_path).load()
+    assert any("name a key twice: 1" in note for note in early.origin.notes)
+    late = opened(good * 300 + twice, tmp_path).load()
+    assert not any("twice" in note for note in late.origin.notes)
+    assert late.messages[-1].parts[0].text == "b"
